@@ -14,7 +14,7 @@ from ghost.core.errors import ContractViolation
 from ghost.core.failures import EventSink, callback_failed, callback_name, emit
 from ghost.core.ns import as_ns
 from ghost.core.random import RandomSource, RandomStream
-from ghost.core.scheduler import Handle, Item, Scheduler
+from ghost.core.scheduler import Handle, Scheduler
 
 __all__ = ["Handle", "HostClock", "HostTime", "SimClock", "SteppedClock", "SystemClock", "Throttle"]
 
@@ -160,7 +160,7 @@ class SteppedClock:
             raise ValueError(f"at_ns {at_ns} is in the past, the clock is at {scheduler.now_ns}")
         if not callable(cb):
             raise TypeError(f"cb must be callable, got {cb!r}")
-        return scheduler.add(at_ns, Item(scheduler, cb))
+        return scheduler.add(at_ns, cb)
 
     def schedule_periodic(
         self, period_ns: int, cb: Callable[[], None], phase_ns: int = 0

@@ -15,8 +15,8 @@ __all__ = ["Handle", "Item", "Scheduler"]
 Callback = Callable[[], None]
 Entry = tuple[int, int, "Item"]
 
-# Below this many cancelled entries a purge costs more than the memory is worth.
-_PURGE_FROM = 64
+# A purge after fewer insertions costs more than the memory is worth.
+_PURGE_FROM = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +37,20 @@ class Item(Handle):
     object per registration would cost a one-shot a third of its speed.
     """
 
-    __slots__ = ("callback", "owner")
+    __slots__ = ("callback",)
 
     # Those of the frozen base would refuse the bookkeeping, and compare by `cancel`.
     __setattr__ = object.__setattr__
+    __delattr__ = object.__delattr__
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def __init__(self, owner: Scheduler, callback: Callback) -> None:
-        self.owner = owner
+    def __init__(self, callback: Callback) -> None:
         self.callback: Callback | None = callback
 
     def cancel(self) -> None:
         """Never fire (again). Safe at any time, from the callback itself, and twice."""
-        if self.callback is not None:
-            self.callback = None  # lets go of what the callback holds, at once
-            self.owner.dead += 1
+        self.callback = None  # lets go of what the callback holds, at once
 
 
 class Periodic(Item):
@@ -60,10 +58,8 @@ class Periodic(Item):
 
     __slots__ = ("k", "period_ns", "phase_ns")
 
-    def __init__(
-        self, owner: Scheduler, callback: Callback, period_ns: int, phase_ns: int, k: int
-    ) -> None:
-        super().__init__(owner, callback)
+    def __init__(self, callback: Callback, period_ns: int, phase_ns: int, k: int) -> None:
+        super().__init__(callback)
         self.period_ns = period_ns
         self.phase_ns = phase_ns
         self.k = k
@@ -75,15 +71,15 @@ class Scheduler:
     One thread owns it. Another thread may only cancel.
     """
 
-    __slots__ = ("_failed", "_heap", "_order", "dead", "now_ns", "running")
+    __slots__ = ("_failed", "_heap", "_order", "_purge_at", "now_ns", "running")
 
     def __init__(self, start_ns: int, failed: Callable[[Callback, int, Exception], None]) -> None:
         """`failed(callback, at_ns, error)` is told of each callback that raised."""
         self.now_ns = start_ns
-        self.dead = 0
         self._failed = failed
         self._heap: list[Entry] = []
         self._order = 0
+        self._purge_at = _PURGE_FROM
         self.running = False
 
     def __len__(self) -> int:
@@ -93,14 +89,17 @@ class Scheduler:
     def add_periodic(self, period_ns: int, callback: Callback, phase_ns: int) -> Handle:
         """Insert a callback on the grid `phase + k·period`, first at a grid time `>= now_ns`."""
         k = max(0, -((phase_ns - self.now_ns) // period_ns))  # rounded up, in integers
-        item = Periodic(self, callback, period_ns, phase_ns, k)
-        return self.add(phase_ns + k * period_ns, item)
-
-    def add(self, at_ns: int, item: Item) -> Handle:
-        """Insert an item, to fire at `at_ns`. The caller has checked that `at_ns >= now_ns`."""
+        item = Periodic(callback, period_ns, phase_ns, k)
         self._order = order = self._order + 1
+        heappush(self._heap, (phase_ns + k * period_ns, order, item))
+        return item
+
+    def add(self, at_ns: int, callback: Callback) -> Handle:
+        """Insert a one-shot, to fire at `at_ns`. The caller has checked that `at_ns >= now_ns`."""
+        self._order = order = self._order + 1
+        item = Item(callback)
         heappush(self._heap, (at_ns, order, item))
-        if self.dead >= _PURGE_FROM:
+        if order >= self._purge_at:
             self._purge()
         return item
 
@@ -125,7 +124,6 @@ class Scheduler:
             callback = item.callback
             if callback is None:
                 heappop(heap)
-                self.dead -= 1
                 continue
             self.now_ns = at_ns
             raised: BaseException | None = None
@@ -140,23 +138,19 @@ class Scheduler:
                 heapreplace(heap, (item.phase_ns + k * item.period_ns, order, item))
             else:
                 heappop(heap)
-                if item.callback is None:
-                    self.dead -= 1
-                else:
-                    item.callback = None
+                item.callback = None
             if raised is not None:
                 if not isinstance(raised, Exception):
                     raise raised
                 self._failed(callback, at_ns, raised)
-        if self.dead >= _PURGE_FROM:
-            self._purge()
 
     def _purge(self) -> None:
-        """Drop cancelled entries once they are half of the heap, so that the cost is amortised."""
+        """Drop cancelled entries; the next purge comes after as many insertions as entries stay.
+
+        So the cost is amortised, and cancelled entries never outnumber the living for long.
+        """
         heap = self._heap
-        if 2 * self.dead < len(heap):
-            return
-        top = heap[0] if self.running else None
+        top = heap[0] if self.running else None  # its callback may be running: it stays in place
         heap[:] = [entry for entry in heap if entry[2].callback is not None or entry is top]
         heapify(heap)
-        self.dead = sum(entry[2].callback is None for entry in heap)
+        self._purge_at = self._order + max(_PURGE_FROM, len(heap))
