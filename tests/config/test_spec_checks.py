@@ -95,6 +95,6 @@ def test_a_slow_clock_without_a_plan_needs_no_command_rate() -> None:
 def test_derived_values() -> None:
     vehicle = load_vehicle("x500")
     assert [rotor.sign for rotor in vehicle.rotors] == [1, 1, -1, -1]
-    assert vehicle.mass_kg == pytest.approx(2.0644)
+    assert vehicle.mass_kg == pytest.approx(2.0 + 4 * 0.016076923076923075)
     assert vehicle.sensors[0].frame == "imu0"
     assert dataclasses.replace(vehicle.sensors[0], frame_id="imu_link").frame == "imu_link"
