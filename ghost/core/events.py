@@ -46,6 +46,7 @@ class EventType(StrEnum):
     PLAN_TIMEOUT = "plan_timeout"
     RUN_STARTED = "run_started"
     RUN_FINISHED = "run_finished"
+    REPLAY_ENDED = "replay_ended"
 
 
 _NO_PAYLOAD: Mapping[str, JsonValue] = MappingProxyType({})
