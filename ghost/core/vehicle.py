@@ -178,6 +178,8 @@ class ControlSpec:
     """Yaw rate asked per radian of heading error, 1/s."""
     rate_gain: Vec3 = (20.0, 20.0, 8.0)
     """Angular acceleration asked per rad/s of rate error, 1/s."""
+    rate_integral_gain: Vec3 = (40.0, 40.0, 4.0)
+    """Angular acceleration added per second and rad/s of rate error, 1/s²."""
     max_horizontal_mps: float = 5.0
     """Horizontal speed limit of the position controller."""
     max_up_mps: float = 3.0
@@ -205,7 +207,7 @@ class ControlSpec:
             "max_rate_rps",
             minimum=1e-6,
         )
-        check_finite(self, "vel_integral_gain", minimum=0.0)
+        check_finite(self, "vel_integral_gain", "rate_integral_gain", minimum=0.0)
         if self.max_tilt_deg >= 85.0:
             raise ValueError(f"max_tilt_deg must be below 85, got {self.max_tilt_deg!r}")
 

@@ -48,6 +48,8 @@ CRASH_WINDOW_NS = 20_000_000
 """Time over which that mean is taken: an engine with stiff contacts stops a body in one physics
 step, one with soft contacts in about this time, and a crash should be the same in both."""
 
+_FLOAT64 = np.dtype(np.float64)
+
 _NO_LIMITS = ActuatorSpec(
     levels=ALL_LEVELS, motor_count=4, max_velocity_mps=0.0, max_rate_rps=(0.0, 0.0, 0.0)
 )
@@ -251,7 +253,7 @@ class PhysicsBackend:
             published[sensor_id] = published.get(sensor_id, 0) + count
 
     def _watch_impact(self, clock: SteppedClock, world: QuadWorld) -> None:
-        """Report the first crash: a velocity that changed too fast since the start of the window."""
+        """Report the first crash: a velocity that changed too much within the window."""
         velocities = self._velocities
         ox, oy, oz = velocities[0]
         now = world.state[7:10]
@@ -284,6 +286,6 @@ class PhysicsBackend:
 
 def _frozen(numbers: Sequence[float]) -> npt.NDArray[np.float64]:
     """A read-only array that a message takes as it is, without a copy."""
-    array = np.array(numbers, dtype=np.float64)
-    array.flags.writeable = False
+    array = np.array(numbers, _FLOAT64)
+    array.setflags(write=False)
     return array

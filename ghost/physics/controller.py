@@ -20,6 +20,8 @@ __all__ = ["CascadedController"]
 
 _MAX_INTEGRAL_MPS2 = 3.0
 """The velocity integrator corrects drag and model error, not more."""
+_MAX_INTEGRAL_RPS2 = 10.0
+"""The rate integrator corrects rotor drag, not more."""
 _MIN_VERTICAL_ACC_RATIO = 0.2
 """The thrust asked never falls below this part of the weight while there is lift-off thrust to
 steer with; a quadrotor without thrust cannot hold its attitude."""
@@ -51,12 +53,14 @@ class CascadedController:
         self._target: Sequence[float] = ()
         self._yaw = 0.0
         self._integral = [0.0, 0.0, 0.0]
+        self._rate_integral = [0.0, 0.0, 0.0]
         self._saturated = False
 
     def command(self, level: ActuatorLevel, numbers: Sequence[float], state: Kinematics) -> None:
         """Follow a new command; `numbers` are its values as `check_command` gives them."""
         if level is not self._level:
             self._yaw = _yaw_of(state)
+            self._rate_integral = [0.0, 0.0, 0.0]
             if level not in (ActuatorLevel.VELOCITY, ActuatorLevel.POSITION) or self._level not in (
                 ActuatorLevel.VELOCITY,
                 ActuatorLevel.POSITION,
@@ -159,11 +163,26 @@ class CascadedController:
     def _rate(
         self, p: float, q: float, r: float, thrust: float, state: Kinematics
     ) -> Sequence[float]:
-        kx, ky, kz = self._gains.rate_gain
-        wx, wy, wz = state[10:13]
+        gains = self._gains
+        kx, ky, kz = gains.rate_gain
+        rate = wx, wy, wz = state[10:13]
+        ep, eq, er = p - wx, q - wy, r - wz
+        integral = self._rate_integral
         ratios, self._saturated = self._mixer.mix(
-            thrust, kx * (p - wx), ky * (q - wy), kz * (r - wz), (wx, wy, wz)
+            thrust,
+            kx * ep + integral[0],
+            ky * eq + integral[1],
+            kz * er + integral[2],
+            rate,
         )
+        if not self._saturated:
+            # Rotor drag damps a turn; without this part a rate asked for is never reached.
+            dt = self._dt
+            top = _MAX_INTEGRAL_RPS2
+            gx, gy, gz = gains.rate_integral_gain
+            integral[0] = min(max(integral[0] + gx * dt * ep, -top), top)
+            integral[1] = min(max(integral[1] + gy * dt * eq, -top), top)
+            integral[2] = min(max(integral[2] + gz * dt * er, -top), top)
         return ratios
 
 

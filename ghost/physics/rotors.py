@@ -101,6 +101,16 @@ class RotorModel:
             raise ValueError(f"ref_rad_s must be finite, got {ref}")
         self._ref = [min(max(speed, 0.0), top) for speed in ref]
 
+    def command_thrusts(self, ratios: Sequence[float]) -> None:
+        """Set the speeds that give these parts of the largest thrust, each within 0..1.
+
+        Thrust goes with the square of the speed. For the physics loop: nothing is checked here.
+        """
+        top = self._motor.max_rad_s
+        root = math.sqrt
+        a, b, c, d = ratios
+        self._ref = [top * root(a), top * root(b), top * root(c), top * root(d)]
+
     def step(
         self,
         dt_s: float,

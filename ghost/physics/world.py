@@ -59,7 +59,6 @@ class QuadWorld:
         self._physics_step_ns = scenario.physics_step_ns
         self._wind = scenario.world.wind_enu_mps
         self._control_rate = scenario.vehicle.control.rate_hz
-        self._max_speed = scenario.vehicle.motor.max_rad_s
         self.rotors = RotorModel(scenario.vehicle)
         self.controller = CascadedController(scenario.vehicle, scenario.world.gravity_mps2)
         self.state: Kinematics = start_of(scenario)
@@ -77,7 +76,7 @@ class QuadWorld:
         """
         self.controller.command(level, numbers, self.state)
         if level is ActuatorLevel.MOTOR:
-            self._spin(numbers)
+            self.rotors.command_thrusts(numbers)
 
     def advance(self, physics_steps: int) -> None:
         """Move by whole physics steps. Raises `BackendLost` if the state is no longer finite."""
@@ -85,15 +84,18 @@ class QuadWorld:
         rotor_step = self.rotors.step
         dt = self._dt
         wind = self._wind
+        step_ns = self._physics_step_ns
+        now_ns = self._steps * step_ns
         state = before = self.state
         for _ in range(physics_steps):
-            if self._steps * self._physics_step_ns >= self._next_control_ns:
-                self._control(state)
+            if now_ns >= self._next_control_ns:
+                self._control(state, now_ns)
             before = state
             _, _, _, w, x, y, z, vx, vy, vz, p, q, r = state
             force, torque = rotor_step(dt, rotation_of(w, x, y, z), (vx, vy, vz), (p, q, r), wind)
             state = engine_step(force, torque)
-            self._steps += 1
+            now_ns += step_ns
+        self._steps += physics_steps
         self.state = state
         self._before = before
         if not math.isfinite(sum(state)):
@@ -119,17 +121,11 @@ class QuadWorld:
             (now[12] - before[12]) * scale,
         )
 
-    def _control(self, state: Kinematics) -> None:
+    def _control(self, state: Kinematics, now_ns: int) -> None:
         ratios: Sequence[float] | None = self.controller.update(state)
         # The grid is counted, never accumulated, so that an uneven rate does not drift.
-        now_ns = self._steps * self._physics_step_ns
         while self._next_control_ns <= now_ns:
             self._control_ticks += 1
             self._next_control_ns = round(self._control_ticks * 1e9 / self._control_rate)
         if ratios is not None:
-            self._spin(ratios)
-
-    def _spin(self, ratios: Sequence[float]) -> None:
-        # Thrust goes with the square of the speed.
-        top = self._max_speed
-        self.rotors.command_speeds([top * math.sqrt(ratio) for ratio in ratios])
+            self.rotors.command_thrusts(ratios)

@@ -17,46 +17,61 @@ from ghost.physics import Kinematics, lump, rotation_of
 
 
 class FreeBody:
-    """A rigid body over an endless plain that it cannot touch: semi-implicit Euler in numpy."""
+    """A rigid body over an endless plain that it cannot touch: semi-implicit Euler, plain floats.
+
+    For vehicles whose body axes are principal axes, with the centre of mass on body z.
+    """
 
     def __init__(self) -> None:
-        self.steps = 0
         self.closed = False
 
     def reset(self, scenario: ScenarioSpec, start: Kinematics) -> None:
         whole = lump(scenario.vehicle)
+        assert whole.is_diagonal
+        assert whole.com_m[:2] == pytest.approx((0.0, 0.0))
         self._mass = whole.mass_kg
-        self._com = np.array(whole.com_m)
-        ixx, iyy, izz, ixy, ixz, iyz = whole.inertia_kgm2
-        self._inertia = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-        self._gravity = np.array([0.0, 0.0, -scenario.world.gravity_mps2])
+        self._height = whole.com_m[2]
+        self._moments = whole.inertia_kgm2[:3]
+        self._gravity = scenario.world.gravity_mps2
         self._dt = scenario.physics_step_ns * 1e-9
-        self._q = tuple(start[3:7])
-        turn = self._turn()
-        self._rate = np.array(start[10:13])
-        self._pos = np.array(start[:3]) + turn @ self._com
-        self._vel = np.array(start[7:10]) + turn @ np.cross(self._rate, self._com)
+        px, py, pz, w, x, y, z, vx, vy, vz, *rate = start
+        self._q = (w, x, y, z)
+        self._rate = rate
+        lever = self._lever()
+        self._pos = [a + b for a, b in zip((px, py, pz), lever[:3], strict=True)]
+        self._vel = [a + b for a, b in zip((vx, vy, vz), lever[3:], strict=True)]
 
-    def _turn(self) -> npt.NDArray[np.float64]:
-        w, x, y, z = self._q
-        return np.array(rotation_of(w, x, y, z)).reshape(3, 3)
+    def _lever(self) -> tuple[float, ...]:
+        """Place and velocity of the centre of mass from the origin, world axes."""
+        r = rotation_of(*self._q)
+        h = self._height
+        p, q, _ = self._rate
+        up = (r[2] * h, r[5] * h, r[8] * h)
+        # rate x (0, 0, h) = (q h, -p h, 0) in body axes
+        turn = [(r[i] * q - r[i + 1] * p) * h for i in (0, 3, 6)]
+        return (*up, *turn)
 
     def step(
         self, force_world_n: tuple[float, float, float], torque_world_nm: tuple[float, float, float]
     ) -> Kinematics:
-        self.steps += 1
-        self._vel = self._vel + (np.array(force_world_n) / self._mass + self._gravity) * self._dt
-        self._pos = self._pos + self._vel * self._dt
-        spin = np.cross(self._rate, self._inertia @ self._rate)
-        moment = self._turn().T @ np.array(torque_world_nm) - spin
-        self._rate = self._rate + np.linalg.solve(self._inertia, moment) * self._dt
-        p, q, r = (self._rate * self._dt).tolist()
-        w, x, y, z = self._q
-        self._q = q_multiply((w, x, y, z), q_from_rotvec((p, q, r)))
-        turn = self._turn()
-        place = self._pos - turn @ self._com
-        speed = self._vel - turn @ np.cross(self._rate, self._com)
-        return [*place.tolist(), *self._q, *speed.tolist(), *self._rate.tolist()]
+        dt, (ix, iy, iz), (p, q, s) = self._dt, self._moments, self._rate
+        r = rotation_of(*self._q)
+        fall = (0.0, 0.0, self._gravity)
+        for i in range(3):
+            self._vel[i] += (force_world_n[i] / self._mass - fall[i]) * dt
+            self._pos[i] += self._vel[i] * dt
+        tx, ty, tz = (sum(r[3 * k + i] * torque_world_nm[k] for k in range(3)) for i in range(3))
+        self._rate = [
+            p + (tx - (iz - iy) * q * s) / ix * dt,
+            q + (ty - (ix - iz) * s * p) / iy * dt,
+            s + (tz - (iy - ix) * p * q) / iz * dt,
+        ]
+        turned = [rate * dt for rate in self._rate]
+        self._q = q_multiply(self._q, q_from_rotvec((turned[0], turned[1], turned[2])))
+        lever = self._lever()
+        place = [a - b for a, b in zip(self._pos, lever[:3], strict=True)]
+        speed = [a - b for a, b in zip(self._vel, lever[3:], strict=True)]
+        return [*place, *self._q, *speed, *self._rate]
 
     def rays(
         self, origin_m: Sequence[float], directions: npt.NDArray[np.float64], max_range_m: float
@@ -69,7 +84,7 @@ class FreeBody:
     def image(
         self, camera: CameraSpec, pos_m: Sequence[float], q_world: Sequence[float]
     ) -> npt.NDArray[np.uint8]:
-        raise MissingDependency("a renderer")
+        raise MissingDependency(f"a renderer ({camera.width} at {pos_m}, {q_world})")
 
     def close(self) -> None:
         self.closed = True
@@ -95,3 +110,11 @@ def in_the_air(x500: VehicleSpec) -> ScenarioSpec:
         duration_ns=10**11,
         initial=InitialState(pos_enu_m=(0.0, 0.0, 100.0)),
     )
+
+
+@pytest.fixture
+def in_vacuum(in_the_air: ScenarioSpec) -> ScenarioSpec:
+    """The same without air, whose torques a controller without integral does not take away."""
+    vehicle = in_the_air.vehicle
+    motor = replace(vehicle.motor, drag_coeff=0.0, rolling_moment_coeff=0.0)
+    return replace(in_the_air, vehicle=replace(vehicle, motor=motor))

@@ -42,6 +42,7 @@ class MujocoEngine:
         self._qpos = data.qpos
         self._qvel = data.qvel
         self._wrench = data.xfrc_applied[self._body]
+        self._hit = np.empty(1, dtype=np.int32)
         self._step = mujoco.mj_step
 
     def step(
@@ -59,6 +60,8 @@ class MujocoEngine:
     ) -> npt.NDArray[np.float64]:
         """See `Engine.rays`."""
         count = len(directions)
+        if count == 1:
+            return self._ray(origin_m, directions[0], max_range_m)
         distance = np.empty(count)
         mujoco.mj_multiRay(
             self._model,
@@ -77,6 +80,23 @@ class MujocoEngine:
         # MuJoCo says −1 for no hit, and culls by bounding volumes rather than at the exact range.
         distance[(distance < 0.0) | (distance > max_range_m)] = np.nan
         return distance
+
+    def _ray(
+        self, origin_m: Sequence[float], direction: npt.NDArray[np.float64], max_range_m: float
+    ) -> npt.NDArray[np.float64]:
+        """One ray: range finders ask for it so often that the set-up of a batch would show."""
+        hit: float = mujoco.mj_ray(
+            self._model,
+            self._data,
+            np.array(origin_m, dtype=np.float64),
+            direction,
+            None,
+            True,
+            self._body,
+            self._hit,
+            None,
+        )
+        return np.array([hit if 0.0 <= hit <= max_range_m else np.nan])
 
     def image(
         self, camera: CameraSpec, pos_m: Sequence[float], q_world: Sequence[float]

@@ -37,7 +37,7 @@ def _open_context(width: int, height: int) -> tuple[Any, str]:
         else:
             return context, name
     raise MissingDependency(
-        f"no OpenGL context for colour images ({'; '.join(failures)}); install one with: {FIX}"
+        f"an OpenGL driver ({'; '.join(failures)})", needed_for="a colour camera", install=FIX
     )
 
 
@@ -77,6 +77,13 @@ class OffscreenRenderer:
     ) -> npt.NDArray[np.uint8]:
         """Picture (H, W, 3) from a pinhole at `pos_m` that looks along the x axis of `q_world`."""
         model = self._model
+        room = model.vis.global_
+        if camera.width > room.offwidth or camera.height > room.offheight:
+            # OpenGL would leave the rest of the picture as it finds it: memory of someone else's.
+            raise ValueError(
+                f"a picture of {camera.width}x{camera.height} does not fit into the buffer of "
+                f"{room.offwidth}x{room.offheight} that the vehicle's cameras asked for"
+            )
         index = model.camera(name).id
         aspect = camera.height / camera.width
         half = math.radians(camera.hfov_deg) / 2.0
