@@ -36,10 +36,20 @@ ghost_apt() {
             return 0
         fi
     fi
-    ghost_say "installing Debian packages: ${missing[*]}"
     "${as_root[@]}" apt-get update -qq
+    # Not every Debian has every package (ignition-transport-cli: 12 only).
+    local known=()
+    for package in "${missing[@]}"; do
+        if apt-cache show "$package" >/dev/null 2>&1; then
+            known+=("$package")
+        else
+            ghost_say "this Debian has no $package; what needs it is skipped"
+        fi
+    done
+    [ ${#known[@]} -eq 0 ] && return 0
+    ghost_say "installing Debian packages: ${known[*]}"
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends \
-        "${missing[@]}" >/dev/null
+        "${known[@]}" >/dev/null
 }
 
 ghost_setup() {

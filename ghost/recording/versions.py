@@ -1,0 +1,72 @@
+"""What a recording says about how it was made, as texts of JSON."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from ghost import __version__
+from ghost.hal import HAL_PROTOCOL_VERSION
+from ghost.recording.schema import FORMAT_VERSION
+
+__all__ = ["as_json_values", "versions"]
+
+_PACKAGES = ("numpy", "mcap", "protobuf", "zstandard", "foxglove-schemas-protobuf")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that matter to a reader, as metadata."""
+    packages = {}
+    for name in _PACKAGES:
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:  # vendored without its metadata
+            packages[name] = "unknown"
+    return as_json_values(
+        {
+            "format": FORMAT_VERSION,
+            "ghost": __version__,
+            "hal": HAL_PROTOCOL_VERSION,
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "packages": packages,
+        }
+    )
+
+
+def as_json_values(values: Mapping[str, object]) -> dict[str, str]:
+    """Return each value as JSON; `TypeError` naming the key of one that is no plain data."""
+    out = {}
+    for name, value in values.items():
+        try:
+            out[name] = json.dumps(_plain(value), ensure_ascii=False, sort_keys=False)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"metadata[{name!r}]: {error}") from error
+    return out
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if isinstance(value, (int, float)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    raise TypeError(f"a {type(value).__name__} is no plain data")
