@@ -14,7 +14,21 @@ from ghost.cli.exit_codes import EPILOG
 
 __all__ = ["GhostGroup", "cli", "main"]
 
-_COMMANDS = ("run", "backends", "scenarios", "check", "conformance")
+_COMMANDS = (
+    "run",
+    "replay",
+    "rerun",
+    "info",
+    "plot",
+    "diff",
+    "export",
+    "backends",
+    "scenarios",
+    "check",
+    "conformance",
+    "gz",
+    "doctor",
+)
 
 
 class GhostGroup(click.Group):

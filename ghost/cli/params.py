@@ -10,10 +10,12 @@ from pathlib import Path
 
 import click
 
-__all__ = ["DURATION", "OVERRIDE", "RTF", "SEED", "see_current_folder"]
+__all__ = ["DURATION", "MOMENT", "OVERRIDE", "PORT", "RTF", "SEED", "see_current_folder"]
 
 _UNITS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 _DURATION = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*([a-z]*)")
+
+_ZERO = re.compile(r"0+(\.0*)?\s*(ns|us|ms|s|min|h)?")
 
 
 class Duration(click.ParamType[int]):
@@ -39,6 +41,19 @@ class Duration(click.ParamType[int]):
         if duration >= 2**63:
             self.fail(f"{value!r} is more than 292 years", param, ctx)
         return int(duration)
+
+
+class Moment(Duration):
+    """A time since the start: a duration, or 0."""
+
+    name = "time"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        if _ZERO.fullmatch(str(value).strip()):
+            return 0
+        return super().convert(value, param, ctx)
 
 
 class Seed(click.ParamType[int]):
@@ -99,10 +114,29 @@ class Override(click.ParamType[str]):
         return text
 
 
+class Port(click.ParamType[int]):
+    """A TCP port; 0 takes a free one."""
+
+    name = "port"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        try:
+            port = int(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no port; other arguments come before --live", param, ctx)
+        if not 0 <= port < 2**16:
+            self.fail(f"{value} must be within 0..65535", param, ctx)
+        return port
+
+
 DURATION = Duration()
+MOMENT = Moment()
 SEED = Seed()
 RTF = RealTimeFactor()
 OVERRIDE = Override()
+PORT = Port()
 
 
 def see_current_folder(backend: str) -> None:

@@ -7,7 +7,8 @@ by its path, `package.module:Class`, without being listed.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ __all__ = [
     "backend_path",
     "backend_table",
     "make_backend",
+    "split_settings",
 ]
 
 _METHODS = ("reset", "step", "shutdown", "sensors", "actuators", "ground_truth")
@@ -44,9 +46,14 @@ class BackendEntry:
 
     name: str
     path: str
-    """`module:Class`; the class is called without arguments."""
+    """`module:Class`; the class is called without arguments, unless there is `instead`."""
     description: str
     requires: tuple[Requirement, ...] = ()
+    instead: str = ""
+    """For a class that a name alone cannot make: what to do instead of naming it."""
+    prefix: str = ""
+    """First part of the keys of its own settings (`gz` for `--set gz.attach=WORLD`). Such a class
+    has `configured(settings, environ)`, which takes the keys without it, and the environment."""
 
 
 BACKENDS: tuple[BackendEntry, ...] = (
@@ -67,6 +74,28 @@ BACKENDS: tuple[BackendEntry, ...] = (
             Requirement("pybullet", 'pip install "ghost-hal[pybullet]"'),
             Requirement("pymap3d", "pip install pymap3d"),
         ),
+    ),
+    BackendEntry(
+        name="gazebo",
+        path="ghost.backends.gazebo:GazeboBackend",
+        description="Gazebo Sim 8 or newer, in lockstep",
+        requires=(
+            Requirement("zmq", "pip install pyzmq"),
+            Requirement("google", "pip install protobuf"),
+            Requirement("pymap3d", "pip install pymap3d"),
+        ),
+        prefix="gz",
+    ),
+    BackendEntry(
+        name="replay",
+        path="ghost.backends.replay:ReplayBackend",
+        description="a recording, through the same loop: ghost replay FILE",
+        requires=(
+            Requirement("mcap", "pip install mcap"),
+            Requirement("zstandard", "pip install zstandard"),
+            Requirement("foxglove_schemas_protobuf", "pip install foxglove-schemas-protobuf"),
+        ),
+        instead="it plays a file; use: ghost replay FILE",
     ),
 )
 
@@ -100,17 +129,40 @@ class BackendState:
     features: tuple[FeatureState, ...] = ()
 
 
-def make_backend(name_or_path: str) -> SimulationBackend:
+def split_settings(overrides: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Part `--set` texts into those of the scenario and the settings of backends, by full key.
+
+    A key whose first part is the prefix of a backend of the table is a setting of that backend.
+    """
+    prefixes = {entry.prefix for entry in BACKENDS if entry.prefix}
+    scenario, settings = [], {}
+    for text in overrides:
+        key, _, value = text.partition("=")
+        if key.partition(".")[0].strip() in prefixes:
+            settings[key.strip()] = value.strip()
+        else:
+            scenario.append(text)
+    return tuple(scenario), settings
+
+
+def make_backend(name_or_path: str, settings: Mapping[str, str] | None = None) -> SimulationBackend:
     """Make a new backend from a name of the table or from `package.module:Class`.
 
-    Raises `UnknownName` for a name that is not in the table, `ConfigError` for a path that leads to
-    nothing, to something that cannot be imported (the cause is chained) or to something that is no
-    `SimulationBackend`, and `MissingDependency` when a listed backend's library is not installed.
+    `settings` are those of `split_settings`; one that is not of this backend is a `ConfigError`.
+    Raises `UnknownName` for a name that is not in the table, `ConfigError` for one that a name
+    alone cannot make (a replay needs its file) and for a path that leads to nothing, to something
+    that cannot be imported (the cause is chained) or to something that is no `SimulationBackend`,
+    and `MissingDependency` when a listed backend's library is not installed.
     An error inside a listed backend passes through unchanged.
     """
     if ":" in name_or_path:
+        _refuse(name_or_path, settings or {})
         return _checked(name_or_path, _import_path(name_or_path))
-    return _checked(name_or_path, _load(_entry(name_or_path)))
+    entry = _entry(name_or_path)
+    own = _own_settings(entry, settings or {})
+    if entry.instead:
+        raise ConfigError(f"backend {entry.name!r}: {entry.instead}", key="--backend")
+    return _checked(name_or_path, _load(entry, own))
 
 
 def backend_path(name_or_path: str) -> str:
@@ -133,40 +185,59 @@ def _entry(name: str) -> BackendEntry:
     raise UnknownName("backend", name, [entry.name for entry in BACKENDS])
 
 
-def _load(entry: BackendEntry) -> Callable[[], object]:
-    """Return the class of a row; missing libraries become `MissingDependency`, nothing else."""
-    module_name, _, attribute = entry.path.partition(":")
-    needs = {requirement.module: requirement for requirement in entry.requires}
+def _own_settings(entry: BackendEntry, settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a backend, without its prefix."""
+    mine = f"{entry.prefix}."
+    own = {key: value for key, value in settings.items() if entry.prefix and key.startswith(mine)}
+    _refuse(entry.name, {key: value for key, value in settings.items() if key not in own})
+    return {key.removeprefix(mine): value for key, value in own.items()}
 
-    def missing(error: ModuleNotFoundError) -> MissingDependency | None:
-        requirement = needs.get((error.name or "").partition(".")[0])
-        if requirement is None:
-            return None
-        return MissingDependency(
-            requirement.module,
-            needed_for=f"the backend {entry.name!r}",
-            install=requirement.install,
-        )
 
-    try:
-        cls = getattr(importlib.import_module(module_name), attribute)
-    except ModuleNotFoundError as error:
-        problem = missing(error)
-        if problem is None:
-            raise
-        raise problem from error
+def _refuse(name: str, settings: Mapping[str, str]) -> None:
+    for key in settings:
+        raise ConfigError(f"is no setting of the backend {name!r}: take it out", key=key)
+
+
+def _load(entry: BackendEntry, own: Mapping[str, str] | None = None) -> Callable[[], object]:
+    """Return the maker of a row; missing libraries become `MissingDependency`, nothing else."""
+    cls: Any = _load_class(entry)
 
     def make() -> object:
         # A driver may import its library only when it is made.
         try:
-            return cls()
+            return cls.configured(own or {}, os.environ) if entry.prefix else cls()
         except ModuleNotFoundError as error:
-            problem = missing(error)
+            problem = _missing(entry, error)
             if problem is None:
                 raise
             raise problem from error
 
     return make
+
+
+def _load_class(entry: BackendEntry) -> Callable[[], object]:
+    module_name, _, attribute = entry.path.partition(":")
+    try:
+        cls: Callable[[], object] = getattr(importlib.import_module(module_name), attribute)
+    except ModuleNotFoundError as error:
+        problem = _missing(entry, error)
+        if problem is None:
+            raise
+        raise problem from error
+    return cls
+
+
+def _missing(entry: BackendEntry, error: ModuleNotFoundError) -> MissingDependency | None:
+    """The row's own word on a module that is not there; None if the row does not know it."""
+    needs = {requirement.module: requirement for requirement in entry.requires}
+    requirement = needs.get((error.name or "").partition(".")[0])
+    if requirement is None:
+        return None
+    return MissingDependency(
+        requirement.module,
+        needed_for=f"the backend {entry.name!r}",
+        install=requirement.install,
+    )
 
 
 def _import_path(path: str) -> Callable[[], object]:
@@ -240,6 +311,8 @@ def _check_face(path: str, cls: type[Any]) -> None:
 
 def _state(entry: BackendEntry) -> BackendState:
     try:
+        if entry.instead:
+            return _state_of_class(entry)
         backend = _checked(entry.name, _load(entry))
     except MissingDependency as error:
         return BackendState(
@@ -276,6 +349,14 @@ def _state(entry: BackendEntry) -> BackendState:
         )
     finally:
         backend.shutdown()
+
+
+def _state_of_class(entry: BackendEntry) -> BackendState:
+    """What can be said of a backend that is made from more than its name."""
+    _load_class(entry)
+    return BackendState(
+        entry.name, entry.path, entry.description, available=True, detail="", fix=""
+    )
 
 
 def _features(entry: BackendEntry) -> tuple[FeatureState, ...]:

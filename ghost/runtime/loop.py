@@ -9,43 +9,35 @@ subscriber sees them.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ghost.core import (
     EVENTS_TOPIC,
-    BackendLost,
     ContractViolation,
-    Envelope,
     Event,
     EventSeverity,
     EventType,
     HostClock,
     MessageBus,
     ScenarioSpec,
-    Throttle,
 )
 from ghost.hal import (
-    HAL_PROTOCOL_VERSION,
     ActuatorCommand,
     CommandAck,
     CommandRecord,
-    RunDigest,
+    GroundTruth,
     SensorSample,
     SimulationBackend,
 )
+from ghost.runtime.base import SOURCE, RunBase
 from ghost.runtime.factories import make_backend
 from ghost.runtime.follower import PlanFollower
 from ghost.runtime.legs import Limits
-from ghost.runtime.metrics import FlightMetrics
-from ghost.runtime.observer import RunInfo, RunObserver, RunStatus
-from ghost.runtime.result import Outcome, RunResult
+from ghost.runtime.observer import RunInfo, RunObserver
+from ghost.runtime.result import RunResult
 
 __all__ = ["ScenarioRun", "run_scenario"]
-
-_TICK_NS = 100_000_000
-_SOURCE = "runtime"
 
 IDEAL = "ideal autopilot: the plan is flown on ground truth, not on an estimate"
 BLIND = "by the clock: this backend has no ground truth, so arrival was not checked"
@@ -54,7 +46,7 @@ IDLE = "none: the scenario has no flight plan"
 Poll = Callable[[], list[SensorSample[Any]]]
 
 
-class ScenarioRun:
+class ScenarioRun(RunBase):
     """One run of a scenario on a backend, which stays the caller's to shut down.
 
     Args:
@@ -80,27 +72,23 @@ class ScenarioRun:
         observers: Sequence[RunObserver] = (),
         host: HostClock | None = None,
     ) -> None:
-        self.bus = bus if bus is not None else MessageBus()
-        self._backend = backend
+        super().__init__(
+            backend,
+            name=backend_name or type(backend).__name__,
+            title=scenario.name,
+            seed=scenario.seed if seed is None else seed,
+            start_ns=0,
+            end_ns=scenario.duration_ns,
+            step_ns=scenario.step_ns,
+            plan_items=len(scenario.plan.items),
+            rtf=rtf,
+            bus=bus,
+            observers=observers,
+            host=host,
+        )
         self._scenario = scenario
-        self._name = backend_name or type(backend).__name__
-        self._seed = scenario.seed if seed is None else seed
-        self._host = host if host is not None else HostClock()
-        self._throttle = None if rtf is None else Throttle(rtf, self._host)
-        self._observers = tuple(observers)
-        self._stop = False
-        self._now_ns = 0
-        self._steps = 0
-        self._commands = 0
-        self._rejects = 0
-        self._counts: dict[str, int] = {}
-        self._events: dict[str, int] = {}
-        self._digest = RunDigest()
-        self._metrics = FlightMetrics()
-
-    def stop(self) -> None:
-        """Ask the run to end after the present step. Safe from a signal handler or a thread."""
-        self._stop = True
+        self._has_truth = False
+        self._polls: Sequence[tuple[str, str, Poll]] = ()
 
     def execute(self) -> RunResult:
         """Reset the backend, run the scenario to its end and return the account.
@@ -111,16 +99,14 @@ class ScenarioRun:
         """
         backend, scenario = self._backend, self._scenario
         backend.reset(scenario, self._seed)
+        self._check_version()
         capabilities = backend.capabilities
-        if capabilities.hal_version != HAL_PROTOCOL_VERSION:
-            raise ContractViolation(
-                f"backend {self._name!r} speaks HAL version {capabilities.hal_version}, "
-                f"this Ghost speaks {HAL_PROTOCOL_VERSION}"
-            )
         self._sink = backend.actuators()
+        self._has_truth = capabilities.has_ground_truth
         providers = sorted(backend.sensors().items())
         self._counts = {sensor_id: 0 for sensor_id, _ in providers}
-        follower = PlanFollower(
+        self._polls = [(sid, f"/sensors/{sid}", provider.poll) for sid, provider in providers]
+        self._follower = PlanFollower(
             scenario.plan,
             levels=capabilities.actuator_levels,
             limits=Limits.of(scenario.vehicle),
@@ -128,103 +114,26 @@ class ScenarioRun:
             start_enu_m=scenario.initial.pos_enu_m or (0.0, 0.0, 0.0),
             emit=self._emit,
         )
-        autopilot = IDEAL if capabilities.has_ground_truth else BLIND
+        self._autopilot = IDEAL if self._has_truth else BLIND
         if not scenario.plan.items:
-            autopilot = IDLE
+            self._autopilot = IDLE
         info = RunInfo(
             self._name,
             scenario,
             self._seed,
             capabilities,
             tuple(provider.spec for _, provider in providers),
-            autopilot,
+            self._autopilot,
+            actuators=self._sink.spec,
+            initial_truth=backend.ground_truth() if self._has_truth else None,
         )
-        polls = [(sid, f"/sensors/{sid}", provider.poll) for sid, provider in providers]
-        result: RunResult | None = None
-        attached: list[RunObserver] = []
-        counter = self.bus.subscribe(EVENTS_TOPIC, self._count_event)
-        try:
-            for observer in self._observers:
-                attached.append(observer)
-                observer.attach(self.bus, info)
-            result = self._run(polls, follower, capabilities.has_ground_truth, autopilot)
-        finally:
-            with contextlib.ExitStack() as stack:
-                stack.callback(counter.unsubscribe)
-                for observer in attached:
-                    stack.callback(observer.close, result)
-        return result
+        return self._observed(info, self._run)
 
-    def _run(
-        self,
-        polls: Sequence[tuple[str, str, Poll]],
-        follower: PlanFollower,
-        has_truth: bool,
-        autopilot: str,
-    ) -> RunResult:
-        outcome, error = Outcome.COMPLETED, ""
-        self._note(EventType.RUN_STARTED, EventSeverity.INFO, f"{self._scenario.name} started")
-        begin_ns = self._host.now_ns()
-        try:
-            end_ns = self._scenario.duration_ns
-            if self._throttle is not None:
-                self._throttle.wait(0)
-            while self._now_ns < end_ns and not self._stop:
-                until_ns = min(self._now_ns + _TICK_NS, end_ns)
-                self._steps_until(until_ns, polls, follower, has_truth)
-                if self._observers:
-                    self._tick(end_ns, begin_ns, follower.phase)
-            if self._now_ns < end_ns:
-                outcome = Outcome.INTERRUPTED
-        except KeyboardInterrupt:
-            outcome = Outcome.INTERRUPTED
-        except BackendLost as lost:
-            outcome, error = Outcome.BACKEND_LOST, str(lost)
-            self._note(EventType.BACKEND_LOST, EventSeverity.CRITICAL, error)
-        wall_s = (self._host.now_ns() - begin_ns) / 1e9
-        self._note(
-            EventType.RUN_FINISHED, EventSeverity.INFO, f"{self._scenario.name}: {outcome.value}"
-        )
-        sim_s = self._now_ns / 1e9
-        metrics = self._metrics
-        return RunResult(
-            backend=self._name,
-            scenario=self._scenario.name,
-            seed=self._seed,
-            sim_time_s=sim_s,
-            wall_time_s=wall_s,
-            real_time_factor=sim_s / wall_s if wall_s > 0.0 else 0.0,
-            steps=self._steps,
-            samples=dict(self._counts),
-            events=dict(sorted(self._events.items())),
-            digest=self._digest.hexdigest(),
-            final_pos_enu_m=metrics.final_pos_enu_m,
-            max_tilt_deg=metrics.max_tilt_deg,
-            tracking_rmse_m=metrics.tracking_rmse_m,
-            command_rejects=self._rejects,
-            outcome=outcome,
-            error=error,
-            commands=self._commands,
-            plan_items=len(self._scenario.plan.items),
-            plan_done=follower.done,
-            plan_timeouts=tuple(follower.timed_out),
-            crashed=EventType.CRASH.value in self._events,
-            autopilot=autopilot,
-            notes=self._notes(),
-        )
-
-    def _steps_until(
-        self,
-        until_ns: int,
-        polls: Sequence[tuple[str, str, Poll]],
-        follower: PlanFollower,
-        has_truth: bool,
-    ) -> None:
-        """The hot loop: steps until `until_ns` is reached or a stop was asked for."""
+    def _steps_until(self, until_ns: int) -> None:
         backend, publish, digest = self._backend, self.bus.publish, self._digest.update
-        step, truth_of = backend.step, backend.ground_truth
-        step_ns, counts = self._scenario.step_ns, self._counts
-        throttle, measure = self._throttle, self._metrics.update
+        step, truth_of, polls = backend.step, backend.ground_truth, self._polls
+        step_ns, counts, follower = self._step_ns, self._counts, self._follower
+        throttle, measure, has_truth = self._throttle, self._metrics.update, self._has_truth
         now_ns, truth = self._now_ns, None
         while now_ns < until_ns and not self._stop:
             report = step(step_ns)
@@ -251,11 +160,15 @@ class ScenarioRun:
                     publish("/ground_truth", truth, truth.stamp_sim_ns)
                     measure(truth, follower.setpoint_enu_m)
             if now_ns >= follower.due_ns:
-                command = follower.update(now_ns, truth)
-                if command is not None:
-                    self._send(command, now_ns)
+                self._command(now_ns, truth)
             if throttle is not None:
                 throttle.wait(now_ns)
+
+    def _command(self, now_ns: int, truth: GroundTruth | None) -> None:
+        """Send what is due."""
+        command = self._follower.update(now_ns, truth)
+        if command is not None:
+            self._send(command, now_ns)
 
     def _send(self, command: ActuatorCommand, now_ns: int) -> None:
         publish = self.bus.publish
@@ -272,50 +185,11 @@ class ScenarioRun:
                     type=EventType.SAFETY_VIOLATION,  # as HAL spec §5.2 names it
                     stamp_sim_ns=now_ns,
                     severity=EventSeverity.ERROR,
-                    source=_SOURCE,
+                    source=SOURCE,
                     message=f"{level} command refused: {reason} {ack.detail}".rstrip(),
                     payload={"level": level, "reason": reason, "detail": ack.detail},
                 )
             )
-
-    def _notes(self) -> tuple[str, ...]:
-        """What the backend left out of the scenario; nothing is skipped in silence (D26)."""
-        missing = self._backend.capabilities.extensions.get("missing_sensors", {})
-        if not isinstance(missing, Mapping):
-            return ()
-        return tuple(f"sensor {name} is not there: {why}" for name, why in missing.items())
-
-    def _tick(self, end_ns: int, begin_ns: int, phase: str) -> None:
-        wall_ns = self._host.now_ns() - begin_ns
-        status = RunStatus(
-            sim_ns=self._now_ns,
-            end_ns=end_ns,
-            real_time_factor=self._now_ns / wall_ns if wall_ns > 0 else 0.0,
-            altitude_m=self._metrics.altitude_m,
-            phase=phase,
-        )
-        for observer in self._observers:
-            observer.tick(status)
-
-    def _note(self, kind: EventType, severity: EventSeverity, message: str) -> None:
-        self._emit(
-            Event(
-                type=kind,
-                stamp_sim_ns=self._now_ns,
-                severity=severity,
-                source=_SOURCE,
-                message=message,
-                payload={"backend": self._name, "seed": self._seed},
-            )
-        )
-
-    def _emit(self, event: Event) -> None:
-        self.bus.publish(EVENTS_TOPIC, event, event.stamp_sim_ns)
-
-    def _count_event(self, envelope: Envelope) -> None:
-        event = envelope.payload
-        if isinstance(event, Event):
-            self._events[event.type.value] = self._events.get(event.type.value, 0) + 1
 
 
 def run_scenario(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ghost.core import MessageBus, ScenarioSpec
-from ghost.hal import Capabilities, SensorSpec
+from ghost.hal import ActuatorSpec, Capabilities, GroundTruth, SensorSpec
 from ghost.runtime.result import RunResult
 
 __all__ = ["RunInfo", "RunObserver", "RunStatus"]
@@ -24,6 +24,10 @@ class RunInfo:
     """In the order in which they are polled."""
     autopilot: str
     """Where the flown state comes from, in words."""
+    actuators: ActuatorSpec | None = None
+    """What the sink takes."""
+    initial_truth: GroundTruth | None = None
+    """The true state before the first step."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,9 +148,17 @@ class Check:
         except ConformanceFailure as failure:
             failure.check = self
             raise
+        except ConfigError as error:
+            if _has_one_run(facts or probe(subject)):
+                raise NotApplicable(f"the check asks for another run: {error}") from error
+            raise
 
     def _screen(self, subject: Subject, facts: Facts) -> None:
         levels = {level.name for level in facts.capabilities.actuator_levels}
+        if _has_one_run(facts):
+            for need in self.needs:
+                if need == "command" or need in levels:
+                    raise NotApplicable("the backend plays one recorded run: it obeys no command")
         present: Mapping[str, bool] = {
             "ground_truth": facts.capabilities.has_ground_truth,
             "deterministic": facts.capabilities.deterministic,
@@ -166,6 +174,11 @@ class Check:
                     raise NotApplicable(f"the scenario has no sensor of type {need}")
             elif need not in levels:
                 raise NotApplicable(f"the backend does not declare the actuator level {need}")
+
+
+def _has_one_run(facts: Facts) -> bool:
+    """Whether the backend is a recording: one scenario, one seed, and no command changes it."""
+    return bool(facts.capabilities.extensions.get("fixed_scenario"))
 
 
 _KNOWN_NEEDS = (

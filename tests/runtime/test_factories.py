@@ -73,7 +73,7 @@ def without_pybullet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_table_names_each_backend_once_and_says_what_brings_it() -> None:
     names = [entry.name for entry in BACKENDS]
-    assert names == ["embedded", "pybullet"]
+    assert names == ["embedded", "pybullet", "replay"]
     for entry in BACKENDS:
         assert entry.path.startswith(f"ghost.backends.{entry.name}:")
         assert entry.description
@@ -97,7 +97,7 @@ def test_an_unknown_name_lists_the_nearest() -> None:
     with pytest.raises(UnknownName) as caught:
         make_backend("embeded")
     assert str(caught.value) == (
-        "unknown backend 'embeded'; did you mean 'embedded'? (known: embedded, pybullet)"
+        "unknown backend 'embeded'; did you mean 'embedded'? (known: embedded, pybullet, replay)"
     )
 
 
