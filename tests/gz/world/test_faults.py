@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ghost.core import BackendLost, ConfigError, HostClock, UnknownName
+from ghost.gz.msgs import Clock
 from ghost.gz.msgs import WorldControl as ControlMessage
 from ghost.gz.transport import Node, TransportOptions, open_node
 from ghost.gz.world import LockstepLost, TwoServers, WorldControl
+from ghost.gz.world.stamps import time_ns
 from tests.gz_world_server.launch import ServerProcess, random_partition
 
 if TYPE_CHECKING:
@@ -231,7 +233,11 @@ def test_somebody_else_who_plays_the_world(start: Start, control: Control, join:
     world = control(server)
     world.attach()
     world.step()
-    _ask(join(server), ControlMessage(pause=False))
+    other = join(server)
+    other.subscribe("/world/w/clock")
+    _ask(other, ControlMessage(pause=False))
+    # Asked for is not done: a step that came in the same turn would pause it before it moved.
+    _wait_until_later_than(other, world.now_ns)
     with pytest.raises(LockstepLost, match="somebody else plays or steps it too"):
         _step_on(world, 500)
     assert world.reset() == 0
@@ -314,3 +320,13 @@ def _ask(node: Node, message: ControlMessage) -> None:
         "gz.msgs.Boolean",
         5.0,
     )
+
+
+def _wait_until_later_than(node: Node, sim_ns: int) -> None:
+    """Read the world's clock until it has passed `sim_ns`."""
+    deadline = Watch()
+    while deadline.seconds < 10.0:
+        message = node.receive(1.0)
+        if message is not None and time_ns(Clock.FromString(message.data).sim) > sim_ns:
+            return
+    raise AssertionError(f"the world did not pass {sim_ns} ns")
