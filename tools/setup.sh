@@ -1,7 +1,9 @@
 # Sourced by demo.sh and test.sh from the root of the checkout: makes .venv and says what it installs.
 # Usage: ghost_setup EXTRAS [DEBIAN_PACKAGE...]      e.g.  ghost_setup dev,pybullet libegl1
 
-ghost_say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
+ghost_say() {
+    if [ -t 1 ]; then printf '\033[1m==> %s\033[0m\n' "$*"; else printf '==> %s\n' "$*"; fi
+}
 
 ghost_python() {
     local candidate
