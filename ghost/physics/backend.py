@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -15,8 +14,6 @@ from ghost.core import (
     ClosedError,
     ContractViolation,
     Event,
-    EventSeverity,
-    EventType,
     HostClock,
     ScenarioSpec,
     SteppedClock,
@@ -36,20 +33,14 @@ from ghost.hal import (
 from ghost.physics.actuators import ALL_LEVELS, WorldSink, actuator_spec
 from ghost.physics.engine import Engine
 from ghost.physics.geodesy import EnuToGeodetic
+from ghost.physics.impact import ImpactWatch
 from ghost.physics.sensors import SensorRig
 from ghost.physics.world import QuadWorld
 from ghost.sensing import ChannelSet
 
 __all__ = ["PhysicsBackend"]
 
-CRASH_MPS2 = 150.0
-"""A mean acceleration that only a hard impact makes (about 15 g), m/s²."""
-CRASH_WINDOW_NS = 20_000_000
-"""Time over which that mean is taken: an engine with stiff contacts stops a body in one physics
-step, one with soft contacts in about this time, and a crash should be the same in both."""
-
 _FLOAT64 = np.dtype(np.float64)
-
 _NO_LIMITS = ActuatorSpec(
     levels=ALL_LEVELS, motor_count=4, max_velocity_mps=0.0, max_rate_rps=(0.0, 0.0, 0.0)
 )
@@ -88,8 +79,7 @@ class PhysicsBackend:
         self._rig: SensorRig | None = None
         self._substeps = 1
         self._published: dict[str, int] = {}
-        self._velocities: deque[Sequence[float]] = deque()
-        self._crashed = False
+        self._impact: ImpactWatch | None = None
         self._closed = False
         self._lost = ""
         self._sink = WorldSink(_NO_LIMITS, self._now_ns, self._apply)
@@ -145,9 +135,8 @@ class PhysicsBackend:
         self._clock = clock
         self._world = world
         self._substeps = scenario.step_ns // scenario.physics_step_ns
-        window = max(1, CRASH_WINDOW_NS // scenario.step_ns)
-        self._velocities = deque([world.state[7:10]], maxlen=window)
-        self._crashed = False
+        self._impact = ImpactWatch(scenario.step_ns, "physics")
+        self._impact.start(world.state[7:10])
         self._closed = False
         self._lost = ""
         ids = tuple(sorted(sensor.id for sensor in vehicle.sensors))
@@ -163,16 +152,18 @@ class PhysicsBackend:
             raise ValueError(
                 f"dt_ns must be a multiple of the scenario's step_ns {step_ns}, got {dt}"
             )
-        rig = self._rig
+        rig, impact = self._rig, self._impact
         assert rig is not None
+        assert impact is not None
         self._published = {}
         try:
             for _ in range(count):
                 world.advance(self._substeps)
                 rig.accumulate()
                 clock.advance(step_ns)
-                if not self._crashed:
-                    self._watch_impact(clock, world)
+                crash = impact.take(clock.now_ns(), world.state)
+                if crash is not None:
+                    self._events.append(crash)
         except BackendLost as error:
             self._lost = str(error)
             self._channels.offline_all(self._lost)
@@ -251,32 +242,6 @@ class PhysicsBackend:
             return
         for sensor_id, count in counts.items():
             published[sensor_id] = published.get(sensor_id, 0) + count
-
-    def _watch_impact(self, clock: SteppedClock, world: QuadWorld) -> None:
-        """Report the first crash: a velocity that changed too much within the window."""
-        velocities = self._velocities
-        ox, oy, oz = velocities[0]
-        now = world.state[7:10]
-        dx, dy, dz = now[0] - ox, now[1] - oy, now[2] - oz
-        window_s = len(velocities) * clock.step_ns() * 1e-9
-        velocities.append(now)
-        limit = CRASH_MPS2 * window_s
-        squared = dx * dx + dy * dy + dz * dz
-        # At the start the window is short, and a short one must not be the more sensitive.
-        if squared > limit * limit and squared > (CRASH_MPS2 * CRASH_WINDOW_NS * 1e-9) ** 2:
-            self._crashed = True
-            change, (x, y, z) = squared**0.5, world.state[:3]
-            self._events.append(
-                Event(
-                    EventType.CRASH,
-                    clock.now_ns(),
-                    EventSeverity.ERROR,
-                    "physics",
-                    f"hard impact: velocity changed by {change:.1f} m/s at "
-                    f"({x:.2f}, {y:.2f}, {z:.2f}) m",
-                    {"acceleration_mps2": change / window_s},
-                )
-            )
 
     def _close_engine(self) -> None:
         if self._engine is not None:

@@ -95,6 +95,10 @@ class ChannelProvider:
         self._health = SensorHealth.OFFLINE
         self._queue.clear()
 
+    def degrade(self) -> None:
+        """A reading is late: DEGRADED until the next sample, nothing is lost."""
+        self._health = SensorHealth.DEGRADED
+
     def go_online(self) -> None:
         """The end of `go_offline`."""
         self._health = SensorHealth.OK

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from functools import cache
 
 import pytest
@@ -26,14 +27,30 @@ BACKENDS = {
         "pybullet",
         'pip install "ghost-hal[pybullet]"',
     ),
+    "gazebo_test_server": (
+        "tests.backends.gazebo.on_test_server:make",
+        "mujoco",
+        "pip install mujoco",
+    ),
+    "gazebo": (
+        "ghost.backends.gazebo:GazeboBackend",
+        "gz",
+        "apt-get install gz-harmonic",
+    ),
 }
-"""Name to import path, the package that it needs, and how to get that."""
+"""Name to import path, the package or program that it needs, and how to get that."""
+
+
+def _there(dependency: str) -> bool:
+    if dependency == "gz":
+        return shutil.which("gz") is not None
+    return importlib.util.find_spec(dependency) is not None
 
 
 @pytest.fixture(params=BACKENDS)
 def subject(request: pytest.FixtureRequest) -> Subject:
     path, dependency, install = BACKENDS[request.param]
-    if dependency is not None and importlib.util.find_spec(dependency) is None:
+    if dependency is not None and not _there(dependency):
         pytest.skip(f"the backend {request.param} needs {dependency}; install it with: {install}")
     return Subject(load_maker(path), default_scenario(), path)
 

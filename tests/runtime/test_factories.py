@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from ghost.core import ConfigError, MissingDependency, UnknownName
-from ghost.runtime import BACKENDS, backend_path, backend_table, factories, make_backend
+from ghost.runtime import (
+    BACKENDS,
+    backend_path,
+    backend_table,
+    factories,
+    make_backend,
+    split_settings,
+)
 
 GOOD = """
 from ghost.backends.embedded import EmbeddedBackend
@@ -73,7 +80,7 @@ def without_pybullet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_table_names_each_backend_once_and_says_what_brings_it() -> None:
     names = [entry.name for entry in BACKENDS]
-    assert names == ["embedded", "pybullet", "replay"]
+    assert names == ["embedded", "pybullet", "gazebo", "replay"]
     for entry in BACKENDS:
         assert entry.path.startswith(f"ghost.backends.{entry.name}:")
         assert entry.description
@@ -97,7 +104,8 @@ def test_an_unknown_name_lists_the_nearest() -> None:
     with pytest.raises(UnknownName) as caught:
         make_backend("embeded")
     assert str(caught.value) == (
-        "unknown backend 'embeded'; did you mean 'embedded'? (known: embedded, pybullet, replay)"
+        "unknown backend 'embeded'; did you mean 'embedded'? (known: embedded, gazebo, pybullet, "
+        "replay)"
     )
 
 
@@ -203,3 +211,17 @@ def test_the_table_of_states_tells_what_works_here() -> None:
     assert not pybullet.available
     assert pybullet.detail == "pybullet is not installed"
     assert pybullet.fix == 'pip install "ghost-hal[pybullet]"'
+
+
+def test_settings_of_a_backend_are_parted_from_the_scenarios() -> None:
+    told = ("seed=3", "gz.attach=field", "world.gravity_mps2=3.7", " gz.topic.imu0 = /a=b ")
+    scenario, settings = split_settings(told)
+    assert scenario == ("seed=3", "world.gravity_mps2=3.7")
+    assert settings == {"gz.attach": "field", "gz.topic.imu0": "/a=b"}
+
+
+@pytest.mark.parametrize("name", ["embedded", "ghost.backends.embedded:EmbeddedBackend"])
+def test_a_setting_of_another_backend_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="no setting of the backend") as caught:
+        make_backend(name, {"gz.attach": "field"})
+    assert caught.value.key == "gz.attach"

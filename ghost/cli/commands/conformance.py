@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ghost.cli.exit_codes import EPILOG, ExitCode
-from ghost.cli.params import see_current_folder
+from ghost.cli.params import OVERRIDE, see_current_folder
 
 if TYPE_CHECKING:
     from ghost.testing import Report, Subject
@@ -34,6 +34,14 @@ _STATES = {
     help="A name of 'ghost backends', or package.module:Class.",
 )
 @click.option("--scenario", metavar="SCENARIO", help="Instead of the suite's own scenario.")
+@click.option(
+    "--set",
+    "overrides",
+    type=OVERRIDE,
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a setting of the backend, or a key of the scenario; may be given several times.",
+)
 @click.option("--only", multiple=True, metavar="CHECK", help="Run this check; may be repeated.")
 @click.option("--list", "list_only", is_flag=True, help="List the checks and run none.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
@@ -42,6 +50,7 @@ def command(
     ctx: click.Context,
     backend: str,
     scenario: str | None,
+    overrides: tuple[str, ...],
     only: tuple[str, ...],
     list_only: bool,
     as_json: bool,
@@ -65,7 +74,7 @@ def command(
         return
     see_current_folder(backend)
     with stdout_kept_clean(True):
-        report = _judge(_subject(backend, scenario), only)
+        report = _judge(_subject(backend, scenario, overrides), only)
     if as_json:
         results = [asdict(result) for result in report.results]
         print_json({"backend": backend, "ok": report.ok, "checks": results})
@@ -74,15 +83,23 @@ def command(
     ctx.exit(ExitCode.OK if report.ok else ExitCode.FAILED)
 
 
-def _subject(backend: str, scenario: str | None) -> Subject:
+def _subject(backend: str, scenario: str | None, overrides: tuple[str, ...]) -> Subject:
     from ghost.config import load_scenario
-    from ghost.runtime import backend_path, make_backend
+    from ghost.runtime import backend_path, make_backend, split_settings
     from ghost.testing import Subject, default_scenario
 
-    spec = default_scenario() if scenario is None else load_scenario(scenario)
+    changes, settings = split_settings(overrides)
+    if changes and scenario is None:
+        raise click.UsageError(
+            f"--set {changes[0]} changes a scenario, and the suite's own takes no change: "
+            "give --scenario, too"
+        )
+    spec = default_scenario() if scenario is None else load_scenario(scenario, changes)
     # A backend that cannot be made is bad input, once; not a failure of every check.
-    make_backend(backend).shutdown()
-    return Subject(lambda: make_backend(backend), spec, import_path=backend_path(backend))
+    make_backend(backend, settings).shutdown()
+    # Another process makes a backend by its name alone, so not one with settings.
+    path = None if settings else backend_path(backend)
+    return Subject(lambda: make_backend(backend, settings), spec, import_path=path)
 
 
 def _judge(subject: Subject, only: tuple[str, ...]) -> Report:

@@ -27,6 +27,7 @@ __all__ = [
 LIMITER_FIX = "<real_time_factor>0</real_time_factor>"
 """The line of `<physics>` that lets a world step as fast as it can."""
 
+_PREFIX = re.compile(r"(</?)[A-Za-z_][\w.-]*:")
 _CLOCK = re.compile(r"/world/([^/]+)/clock")
 _CONTROL = re.compile(r"/world/([^/]+)/control")
 
@@ -122,9 +123,13 @@ def pacing_of(node: Node, world: str, timeout_s: float) -> Pacing | None:
 
 
 def read_pacing(sdf: str) -> Pacing | None:
-    """Read a world's SDF; None if it is no SDF with a `<world>`."""
+    """Read a world's SDF; None if it is no SDF with a `<world>`.
+
+    A server writes elements such as `<gz:policies>` without declaring their prefix, which XML does
+    not allow (Gazebo Sim 8.14): the prefixes are taken off.
+    """
     try:
-        root = ElementTree.fromstring(sdf)
+        root = ElementTree.fromstring(_PREFIX.sub(r"\1", sdf))
     except (ElementTree.ParseError, ValueError):
         return None
     world = root.find("world")
