@@ -1,6 +1,6 @@
 """How fast recordings are written and read, beside the bare `mcap` library.
 
-    python benchmarks/bench_recording.py [--seconds 20] [--cameras]
+    python benchmarks/bench_recording.py [--seconds 20] [--cameras] [--runs square,all_sensors]
 
 Makes the messages of a flight (IMU at 1 kHz, truth and step reports at 1 kHz, commands at 200 Hz,
 slow sensors; with --cameras two cameras and a LiDAR), then measures
@@ -8,7 +8,11 @@ slow sensors; with --cameras two cameras and a LiDAR), then measures
 * write: `Recorder`'s encoder and file against `mcap.writer.Writer` given the finished bytes;
 * read: `LogReader.messages` (decoded) against `mcap.reader.make_reader(...).iter_messages`
   (undecoded);
-* bus: what a publish costs the flight's own thread while a recorder runs.
+* bus: what a publish costs the flight's own thread while a recorder runs;
+* runs: what recording costs whole runs of scenarios (the goal is 10 % without cameras, 15 % with
+  them), in the processor time of the thread that flies, that of all threads, and on the wall.
+  Runs with and without a recorder take turns, and the best and the median of the pairs are given,
+  as a busy machine slows both down. `all_sensors-` is `all_sensors` without cameras and LiDAR.
 
 The bare writer gets its bytes for nothing, so a ratio of 1 means that encoding costs nothing more.
 The goal is 0.7 for both.
@@ -18,16 +22,20 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 from mcap.reader import make_reader
 from mcap.writer import Writer
 
-from ghost.core import Envelope, HostClock, MessageBus, RandomStream
+from ghost.backends.embedded import EmbeddedBackend
+from ghost.config import load_scenario
+from ghost.core import Envelope, HostClock, MessageBus, RandomStream, ScenarioSpec
 from ghost.hal import (
     AckReason,
     CameraIntrinsics,
@@ -48,7 +56,9 @@ from ghost.hal import (
 )
 from ghost.recording import LogReader, Recorder, RecorderLimits
 from ghost.recording.sink import FileSink
+from ghost.runtime import RecordObserver, ScenarioRun
 
+LARGE = ("rgb", "depth", "lidar", "event_camera")
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -119,9 +129,11 @@ def write_ours(path: str, envelopes: list[Envelope]) -> int:
     )
     sink.open()
     for envelope in envelopes:
-        sink.add(envelope)
-        if sink.waiting_bytes:
-            sink.pump()
+        sink.pending.append(envelope)
+        if len(sink.pending) >= sink.batch:
+            sink.drain()
+            if sink.waiting_bytes:
+                sink.pump()
     sink.finish({})
     return len(envelopes)
 
@@ -188,12 +200,55 @@ def bus_cost(path: str, messages: list[tuple[str, object]]) -> tuple[float, floa
     return plain, recorded, used
 
 
+def fly(scenario: ScenarioSpec, path: str | None) -> tuple[tuple[float, float, float], int]:
+    """Run a scenario; return seconds (flying thread, all threads, wall) and messages recorded."""
+    recorders = [] if path is None else [RecordObserver(path)]
+    with EmbeddedBackend() as world:
+        run = ScenarioRun(world, scenario, backend_name="embedded", observers=recorders)
+        starts = (time.thread_time(), time.process_time(), time.perf_counter())
+        run.execute()
+        ends = (time.thread_time(), time.process_time(), time.perf_counter())
+    thread_s, process_s, wall_s = (end - start for end, start in zip(ends, starts, strict=True))
+    received = [recorder.stats.received for recorder in recorders if recorder.stats]
+    return (thread_s, process_s, wall_s), sum(received)
+
+
+def run_cost(name: str, seconds: int, rounds: int, folder: str) -> None:
+    """Print what recording costs a run of a scenario."""
+    scenario = load_scenario(name.removesuffix("-"))
+    if name.endswith("-"):
+        sensors = tuple(s for s in scenario.vehicle.sensors if s.type not in LARGE)
+        scenario = replace(scenario, vehicle=replace(scenario.vehicle, sensors=sensors))
+    scenario = replace(scenario, duration_ns=seconds * 10**9)
+    path = os.path.join(folder, "run.mcap")
+    fly(scenario, path)
+    pairs = [(fly(scenario, None)[0], fly(scenario, path)) for _ in range(rounds)]
+    count = pairs[0][1][1]
+    print(f"{name} for {seconds} s, {count} messages:")
+    for place, what in enumerate(("flying thread", "all threads", "wall")):
+        plain = min(pair[0][place] for pair in pairs)
+        extra = min(pair[1][0][place] for pair in pairs) - plain
+        ratios = [recorded[place] / bare[place] - 1 for bare, (recorded, _) in pairs]
+        print(
+            f"  {what:13} {plain:.2f} s without; recording costs {extra / plain:6.1%} (best), ",
+            end="",
+        )
+        print(f"{statistics.median(ratios):6.1%} (median), {extra / count * 1e6:.2f} us/message")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=20, help="length of the flight")
     parser.add_argument("--cameras", action="store_true", help="two cameras and a LiDAR")
+    parser.add_argument("--runs", default="", help="scenarios to run, separated by commas")
+    parser.add_argument("--rounds", type=int, default=5, help="pairs of runs")
     options = parser.parse_args()
+    if options.runs:
+        with tempfile.TemporaryDirectory() as folder:
+            for name in options.runs.split(","):
+                run_cost(name, options.seconds, options.rounds, folder)
+        return
     messages = list(flight(options.seconds, options.cameras))
     envelopes = [
         Envelope(topic, message.stamp_sim_ns, number, message)  # type: ignore[attr-defined]  # all have one

@@ -45,16 +45,6 @@ class _Draft:
     payload: object
 
 
-def _envelope(topic: str, stamp_sim_ns: int, sequence: int, payload: object) -> Envelope:
-    draft = _Draft()
-    draft.topic = topic
-    draft.stamp_sim_ns = stamp_sim_ns
-    draft.sequence = sequence
-    draft.payload = payload
-    draft.__class__ = Envelope  # type: ignore[assignment]  # same slots: the finished type
-    return draft  # type: ignore[return-value]  # it is one since the line above
-
-
 class Subscription:
     """A subscriber's registration; made by `MessageBus.subscribe`."""
 
@@ -129,26 +119,45 @@ class MessageBus:
         delivering = False
         try:
             with self._lock:
-                sequence = self._sequence
+                sequence = number = self._sequence
                 self._sequence = sequence + 1
                 if not route:
                     return sequence
                 if self._delivering:
                     heappush(self._pending, (stamp_sim_ns, sequence, topic, payload, route))
-                    return sequence
-                self._delivering = delivering = True
-                if self._pending:  # left behind by a BaseException: they go first
+                    if self._is_delivering():
+                        return sequence
+                    # The other thread has left meanwhile, perhaps before it could see this one.
+                    route = ()
+                elif self._pending:  # left behind by a BaseException: they go first
                     heappush(self._pending, (stamp_sim_ns, sequence, topic, payload, route))
                     route = ()
-            if route:
-                self._deliver(_envelope(topic, stamp_sim_ns, sequence, payload), route)
+                self._delivering = delivering = True
             while True:
+                if route:
+                    # Written out, as it is done for every message of a run.
+                    draft = _Draft()
+                    draft.topic = topic
+                    draft.stamp_sim_ns = stamp_sim_ns
+                    draft.sequence = number
+                    draft.payload = payload
+                    draft.__class__ = Envelope  # type: ignore[assignment]  # same slots: finished
+                    for subscription in route:
+                        if subscription.active:
+                            try:
+                                subscription.callback(draft)  # type: ignore[arg-type]  # as above
+                            except Exception as error:  # noqa: BLE001 - D5: becomes an event
+                                self._failed(subscription, draft, error)  # type: ignore[arg-type]  # as above
+                # First leave, then look: whoever adds a message does it the other way round, so one
+                # of the two sees the other, and the usual case needs no lock.
+                self._delivering = delivering = False
+                if not self._pending:
+                    return sequence
                 with self._lock:
-                    if not self._pending:
-                        self._delivering = False
+                    if self._delivering or not self._pending:
                         return sequence
+                    self._delivering = delivering = True
                     stamp_sim_ns, number, topic, payload, route = heappop(self._pending)
-                self._deliver(_envelope(topic, stamp_sim_ns, number, payload), route)
         except BaseException:
             # Covers the lock too: Ctrl-C may strike between taking the turn and using it.
             if delivering:
@@ -186,13 +195,9 @@ class MessageBus:
             self._routes[topic] = route
         return route
 
-    def _deliver(self, envelope: Envelope, route: tuple[Subscription, ...]) -> None:
-        for subscription in route:
-            if subscription.active:
-                try:
-                    subscription.callback(envelope)
-                except Exception as error:  # noqa: BLE001 - D5: any failure becomes an event
-                    self._failed(subscription, envelope, error)
+    def _is_delivering(self) -> bool:
+        """The flag as it is now; a type checker takes it for what it was some lines before."""
+        return self._delivering
 
     def _failed(self, subscription: Subscription, envelope: Envelope, error: Exception) -> None:
         name = callback_name(subscription.callback)

@@ -14,7 +14,8 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from struct import Struct, pack
 
@@ -51,105 +52,74 @@ _CHUNK_HEAD = 8 + 8 + 8 + 4 + 4 + 4 + 8
 _INDEX = Struct("<BQHI")
 _INDEX_HEAD = 2 + 4
 _SEQUENCE_MASK = 0xFFFFFFFF
-_LATEST = 2**64
 
 
 class ChunkBuilder:
-    """Messages on their way into a chunk; pieces are joined once, when the chunk is sealed."""
+    """Messages on their way into a chunk; pieces are joined once, when the chunk is sealed.
 
-    __slots__ = ("_end_ns", "_indexes", "_pieces", "_start_ns", "count", "size")
+    The hot path of recording appends a record itself, without a call: to `pieces`; its time and
+    the `size` before it to `indexes`, by channel; then it adds its length to `size`.
+    """
+
+    __slots__ = ("indexes", "pieces", "size")
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
         """Forget everything, to begin the next chunk."""
-        self._pieces: list[bytes | memoryview] = []
-        self._indexes: dict[int, list[int]] = {}
-        self._start_ns, self._end_ns = _LATEST, 0
-        self.count = 0
+        self.pieces: list[bytes | memoryview] = []
+        self.indexes: defaultdict[int, list[int]] = defaultdict(list)
         self.size = 0
 
     def detach(self) -> ChunkBuilder:
         """Return all this in a builder of its own, and begin anew."""
         other = ChunkBuilder()
-        other._pieces, other._indexes = self._pieces, self._indexes
-        other._start_ns, other._end_ns = self._start_ns, self._end_ns
-        other.count, other.size = self.count, self.size
+        other.pieces, other.indexes, other.size = self.pieces, self.indexes, self.size
         self.clear()
         return other
 
-    def add(self, channel_id: int, log_time: int, sequence: int, publish: int, data: bytes) -> None:
-        """Append a message. Raises `struct.error` for a time outside 0 … 2^64−1."""
-        # As `_account`, written out: a call for each message is worth saving here.
-        size = len(data)
-        index = self._indexes.get(channel_id)
-        if index is None:
-            index = self._indexes[channel_id] = []
-        index.append(log_time)
-        index.append(self.size)
-        self._pieces.append(
-            _MESSAGE.pack(
-                _OP_MESSAGE,
-                _MESSAGE_HEAD + size,
-                channel_id,
-                sequence & _SEQUENCE_MASK,
-                log_time,
-                publish,
-            )
-            + data
-        )
-        self.size += _MESSAGE.size + size
-        if log_time > self._end_ns:
-            self._end_ns = log_time
-        if log_time < self._start_ns:
-            self._start_ns = log_time
-        self.count += 1
-
-    def add_parts(
+    def add(
         self,
         channel_id: int,
-        log_time: int,
+        stamp_ns: int,
         sequence: int,
-        publish: int,
         parts: tuple[bytes | memoryview, ...],
     ) -> None:
-        """Append a message that comes in pieces."""
+        """Append a message in pieces. Raises `struct.error` for a stamp outside 0 … 2^64−1."""
         size = sum([len(part) for part in parts])
         head = _MESSAGE.pack(
             _OP_MESSAGE,
             _MESSAGE_HEAD + size,
             channel_id,
             sequence & _SEQUENCE_MASK,
-            log_time,
-            publish,
+            stamp_ns,
+            stamp_ns,
         )
-        self._pieces.append(head)
-        self._pieces.extend(parts)
-        self._account(channel_id, log_time, size)
-
-    def _account(self, channel_id: int, log_time: int, size: int) -> None:
-        index = self._indexes.get(channel_id)
-        if index is None:
-            index = self._indexes[channel_id] = []
-        index.append(log_time)
-        index.append(self.size)
+        self.pieces += (head, *parts)
+        self.indexes[channel_id] += (stamp_ns, self.size)
         self.size += _MESSAGE.size + size
-        if log_time > self._end_ns:
-            self._end_ns = log_time
-        if log_time < self._start_ns:
-            self._start_ns = log_time
-        self.count += 1
+
+    def count_of(self, channels: Collection[int]) -> int:
+        """How many messages of these channels there are."""
+        found = [len(entries) for channel, entries in self.indexes.items() if channel in channels]
+        return sum(found) // 2
+
+    def first_ns(self) -> int | None:
+        """The stamp of the first message, or an earlier one; None if it is empty."""
+        return min((entries[0] for entries in self.indexes.values()), default=None)
 
     def seal(self, compress: Callable[[bytes], bytes], offset: int) -> Sealed:
         """Return the chunk and its message indexes, to be written at `offset` of the file."""
-        plain = b"".join(self._pieces)
+        plain = b"".join(self.pieces)
         data = compress(plain)
+        start_ns = min(min(entries[0::2]) for entries in self.indexes.values())
+        end_ns = max(max(entries[0::2]) for entries in self.indexes.values())
         chunk = _CHUNK.pack(
             Opcode.CHUNK,
             _CHUNK_HEAD + len(data),
-            self._start_ns,
-            self._end_ns,
+            start_ns,
+            end_ns,
             len(plain),
             zlib.crc32(plain),
             4,
@@ -158,7 +128,7 @@ class ChunkBuilder:
         )
         chunk_length = len(chunk) + len(data)
         pieces, at, offsets = [chunk, data], offset + chunk_length, {}
-        for channel_id, entries in self._indexes.items():
+        for channel_id, entries in self.indexes.items():
             body = pack(f"<{len(entries)}Q", *entries)
             head = _INDEX.pack(Opcode.MESSAGE_INDEX, _INDEX_HEAD + len(body), channel_id, len(body))
             offsets[channel_id] = at
@@ -169,13 +139,13 @@ class ChunkBuilder:
             chunk_start_offset=offset,
             compression="zstd",
             compressed_size=len(data),
-            message_end_time=self._end_ns,
+            message_end_time=end_ns,
             message_index_length=at - offset - chunk_length,
             message_index_offsets=offsets,
-            message_start_time=self._start_ns,
+            message_start_time=start_ns,
             uncompressed_size=len(plain),
         )
-        counts = {channel_id: len(entries) // 2 for channel_id, entries in self._indexes.items()}
+        counts = {channel_id: len(entries) // 2 for channel_id, entries in self.indexes.items()}
         return Sealed(b"".join(pieces), index, counts)
 
 
@@ -295,7 +265,7 @@ class ChunkedFile:
             definition.write(builder)
         data = _taken(builder)
         summary = self._summary
-        if chunk.count:
+        if chunk.size:
             sealed = chunk.seal(self._compress, self._offset + len(data))
             self._write(data + sealed.data)
             summary.chunks.append(sealed.index)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ghost.hal import CameraIntrinsics, SensorMeta, SensorSample
+from ghost.recording.compiled import RecordMaker, compile_record
 from ghost.recording.errors import CannotRecord
 from ghost.recording.schema import (
     COMMANDS,
@@ -105,7 +106,7 @@ class MessageEncoder:
 
     def _tail(self, sample: SensorSample[Any]) -> bytes:
         return (
-            _text_field(5, sample.sensor_id)
+            (_text_field(5, sample.sensor_id) if sample.sensor_id else b"")
             + key(6, VARINT)
             + varint(int(sample.health))
             + _number(key(7, FIXED64), sample.schema_version)
@@ -158,6 +159,10 @@ class MessageEncoder:
 
         return encode_once
 
+    def record_maker(self, message: object, channel_id: int) -> RecordMaker | None:
+        """Return a function that writes whole records of messages that look like this one."""
+        return compile_record(message, channel_id, self._field)
+
     def _field(self, spec: Field) -> Encoder:
         encode = self._required(spec)
         if spec.optional:
@@ -192,7 +197,7 @@ class MessageEncoder:
         if spec.kind is Kind.COMMAND:
             return self._command(number)
         if spec.kind is Kind.MAPPING:
-            return _mapping(number)
+            return _counts(number) if spec.cls is int else _mapping(number)
         return _array(number, spec.cls)
 
     def _command(self, number: int) -> Encoder:
@@ -230,24 +235,23 @@ def _text_enum(number: int, cls: type[Enum]) -> Encoder:
 
 
 def _mapping(number: int) -> Encoder:
-    # The counts of a step report are a few small pairs that come again and again.
-    counts: dict[tuple[str, int], bytes] = {}
+    return lambda mapping: encode_mapping(number, mapping)
 
-    def encode(mapping: Mapping[str, Any]) -> bytes:
-        if not mapping:
-            return b""
-        out = b""
-        for name, value in mapping.items():
-            if type(value) is not int:
-                return encode_mapping(number, mapping)
-            data = counts.get((name, value))
-            if data is None:
-                data = encode_mapping(number, {name: value})
-                if len(counts) >= _MEMO_SIZE:
-                    counts.clear()
-                counts[name, value] = data
-            out += data
-        return out
+
+def _counts(number: int) -> Encoder:
+    """For the counts of a step report: a few small mappings that come again and again."""
+    memo: dict[tuple[tuple[str, int], ...], bytes] = {}
+
+    def encode(mapping: Mapping[str, int]) -> bytes:
+        # The class lets only `int` in, so equal items are of one type.
+        items = tuple(mapping.items())
+        data = memo.get(items)
+        if data is None:
+            data = encode_mapping(number, mapping)
+            if len(memo) >= _MEMO_SIZE:
+                memo.clear()
+            memo[items] = data
+        return data
 
     return encode
 

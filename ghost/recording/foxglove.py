@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from struct import Struct
 from typing import Any
 
@@ -56,10 +57,9 @@ __all__ = [
     "log",
     "optical_transform",
     "point_cloud",
-    "pose_in_frame",
     "raw_image",
     "static_transform",
-    "vehicle_transform",
+    "vehicle_pose",
 ]
 
 WORLD, BODY = "world", "base_link"
@@ -84,6 +84,7 @@ class StaticTransform:
     """(w, x, y, z), rotates child into parent."""
 
 
+@lru_cache(maxsize=32)
 def descriptor_set(schema: str) -> bytes:
     """Return the `FileDescriptorSet` of one of the Foxglove schemas above."""
     cls = _CLASSES[schema]
@@ -200,50 +201,53 @@ def location_fix(stamp_ns: int, frame_id: str, fix: GpsPayload) -> Parts:
     """Return a `foxglove.LocationFix` with the accuracies squared on the diagonal."""
     h, v = fix.hacc_m * fix.hacc_m, fix.vacc_m * fix.vacc_m
     known = math.isfinite(h) and math.isfinite(v)
-    message = LocationFix(
-        timestamp=_stamp(stamp_ns),
-        frame_id=frame_id,
-        latitude=fix.lat_deg,
-        longitude=fix.lon_deg,
-        altitude=fix.alt_m,
-        position_covariance=[h, 0.0, 0.0, 0.0, h, 0.0, 0.0, 0.0, v],
-        position_covariance_type=LocationFix.DIAGONAL_KNOWN if known else LocationFix.UNKNOWN,
-    )
-    return (message.SerializeToString(),)
+    kind = LocationFix.DIAGONAL_KNOWN if known else LocationFix.UNKNOWN
+    place = _FIX.pack(0x09, fix.lat_deg, 0x11, fix.lon_deg, 0x19, fix.alt_m, 0x22, 72, h, h, v)
+    return (place, b"\x28" + varint(kind), _stamp_field(stamp_ns, 6), _text_field(7, frame_id))
 
 
-def pose_in_frame(truth: GroundTruth) -> Parts:
-    """Return the true pose as `foxglove.PoseInFrame`."""
-    pose = _position_and_turn(truth, 1, 2)
-    return (_stamp_field(truth.stamp_sim_ns) + _IN_WORLD + field_bytes(3, pose),)
+_FIX = Struct("<BdBdBdBBd24xd24xd")
+"""Latitude, longitude, altitude, and the covariance: nine doubles, of which x are zeros."""
 
 
-def vehicle_transform(truth: GroundTruth) -> Parts:
-    """Return the true pose as `foxglove.FrameTransform` from the world to the body."""
-    pose = _position_and_turn(truth, 4, 5)
-    return (_stamp_field(truth.stamp_sim_ns) + _WORLD_TO_BODY + pose,)
-
-
-# Poses come 50 times a second for all of a run, so their bytes are packed at once: with the
-# library's objects the two messages take ten times as long.
-_POSE = Struct("<BBBdBdBdBBBdBdBdBd")
-_IN_WORLD = field_bytes(2, WORLD.encode())
-_WORLD_TO_BODY = field_bytes(2, WORLD.encode()) + field_bytes(3, BODY.encode())
-
-
-def _position_and_turn(truth: GroundTruth, position: int, turn: int) -> bytes:
-    """A `Vector3` and a `Quaternion` (x, y, z, w) as the fields of these numbers."""
+def vehicle_pose(truth: GroundTruth) -> tuple[Parts, Parts]:
+    """Return the true pose, as `foxglove.PoseInFrame` and as `FrameTransform` world to body."""
     x, y, z = truth.pos_enu_m.tolist()
     qw, qx, qy, qz = truth.q_enu_flu.tolist()
-    first, second = position << 3 | BYTES, turn << 3 | BYTES
-    vector = (first, 27, 0x09, x, 0x11, y, 0x19, z)
-    return _POSE.pack(*vector, second, 36, 0x09, qx, 0x11, qy, 0x19, qz, 0x21, qw)
+    stamp = _stamp_field(truth.stamp_sim_ns)
+    pose = _POSE.pack(_IN_WORLD, x, 0x11, y, 0x19, z, _TURN, qx, 0x11, qy, 0x19, qz, 0x21, qw)
+    turn = _MOVE.pack(_TO_BODY, x, 0x11, y, 0x19, z, _TURN_TO, qx, 0x11, qy, 0x19, qz, 0x21, qw)
+    return (stamp, pose), (stamp, turn)
 
 
-def _stamp_field(stamp_ns: int) -> bytes:
-    """The `google.protobuf.Timestamp` in field 1, of a stamp that is not negative."""
+# Poses come for all of a run, so their bytes are packed at once: with the library's objects the two
+# messages take ten times as long. Vector3 is 27 bytes (three tagged doubles), Quaternion 36.
+_VECTOR_HEAD, _TURN_HEAD = bytes((27, 0x09)), bytes((36, 0x09))
+_IN_WORLD = (
+    field_bytes(2, WORLD.encode())
+    + key(3, BYTES)
+    + varint(2 + 27 + 2 + 36)
+    + key(1, BYTES)
+    + _VECTOR_HEAD
+)
+_TURN = key(2, BYTES) + _TURN_HEAD
+_TO_BODY = (
+    field_bytes(2, WORLD.encode()) + field_bytes(3, BODY.encode()) + key(4, BYTES) + _VECTOR_HEAD
+)
+_TURN_TO = key(5, BYTES) + _TURN_HEAD
+_POSE = Struct(f"<{len(_IN_WORLD)}sdBdBd{len(_TURN)}sdBdBdBd")
+_MOVE = Struct(f"<{len(_TO_BODY)}sdBdBd{len(_TURN_TO)}sdBdBdBd")
+
+
+@lru_cache(maxsize=256)
+def _text_field(number: int, text: str) -> bytes:
+    return field_bytes(number, text.encode())
+
+
+def _stamp_field(stamp_ns: int, number: int = 1) -> bytes:
+    """A field with a `google.protobuf.Timestamp`, of a stamp that is not negative."""
     seconds, nanos = divmod(max(stamp_ns, 0), 1_000_000_000)
-    return field_bytes(1, b"\x08" + varint(seconds) + b"\x10" + varint(nanos))
+    return field_bytes(number, b"\x08" + varint(seconds) + b"\x10" + varint(nanos))
 
 
 def log(event: Event) -> Parts:

@@ -28,6 +28,8 @@ from ghost.recording.versions import as_json_values, versions
 __all__ = ["Recorder", "RecorderLimits", "RecorderStats"]
 
 _SOURCE = "recording"
+CHECK_NS = 5_000_000
+"""How often, on the clock of a run in real time, the publishing thread looks after the writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,17 @@ class RecorderLimits:
 
     flush_ns: int = 30_000_000
     """A message waits in memory for this time plus `tick_ns` twice, on a host that keeps up."""
-    tick_ns: int = 10_000_000
+    tick_ns: int = 20_000_000
     chunk_bytes: int = 1024 * 1024
     """A chunk ends at this size or at `flush_ns`, whichever comes first."""
     queue_bytes: int = 128 * 1024 * 1024
     """How much may wait for the disk, uncompressed."""
     block_ns: int = 250_000_000
     """The longest that a full queue holds up one step; after it messages are dropped."""
+    late_ns: int = 100_000_000
+    """At real-time speed a step waits, for `block_ns` at most, if more than this stretch of the
+    run's own time is not written yet: then a machine that starves the writing thread loses no more
+    to a kill than one that does not."""
     close_ns: int = 30_000_000_000
     """How long `close()` waits for a disk that hangs."""
 
@@ -58,7 +64,7 @@ class RecorderStats:
     left_out: int
     """Messages that have no form in the file."""
     stalls: int
-    """How often the queue was full and the step had to wait."""
+    """How often the queue was full, or the writing thread late, and the step had to wait."""
     file_bytes: int
 
 
@@ -130,9 +136,14 @@ class Recorder:
         self._wake = threading.Event()
         self._room = threading.Condition()
         self._closing = self._closed = False
-        self._received = self._dropped = self._stalls = 0
+        self._pending: deque[Envelope] = deque()
+        self._batch = 1
+        self._dropped = self._stalls = 0
         self._full = self._stall_told = False
         self._last_ns = 0
+        self._check_ns = self._checked_ns = 0
+        self._anchor: tuple[int, int] | None = None
+        self._gave_up_ns: int | None = None
         self.fault: str | None = None
         """Why nothing is written any more; None while all is well."""
 
@@ -154,6 +165,7 @@ class Recorder:
             host=self._host,
             tell=self._faults.append,
         )
+        self._pending = self._sink.pending
         if self._sink.open():
             self._subscriptions = [
                 self._bus.subscribe(pattern, self._take) for pattern in self._patterns
@@ -170,7 +182,7 @@ class Recorder:
         """Return what became of the messages so far; exact after `close()`."""
         sink = self._sink
         return RecorderStats(
-            received=self._received,
+            received=self._dropped + (sink.taken + len(sink.pending) if sink else 0),
             written=sink.written if sink else 0,
             dropped=self._dropped + (sink.lost if sink else 0),
             left_out=sink.left_out if sink else 0,
@@ -210,16 +222,59 @@ class Recorder:
     # In the thread that publishes. The bus delivers one message at a time.
 
     def _take(self, envelope: Envelope) -> None:
-        self._received += 1
-        self._last_ns = envelope.stamp_sim_ns
+        pending, stamp_ns = self._pending, envelope.stamp_sim_ns
+        pending.append(envelope)
+        if len(pending) >= self._batch or stamp_ns >= self._check_ns:
+            self._drain(stamp_ns)
+
+    def _drain(self, stamp_ns: int) -> None:
+        """Encode what is pending, or drop it."""
         sink = self._sink
         assert sink is not None
+        self._last_ns = stamp_ns
         if sink.waiting_bytes > self._limits.queue_bytes and not self._wait_for_room(sink):
-            self._dropped += 1
+            self._dropped += sink.drop()
         else:
-            sink.add(envelope)
+            sink.drain()
+        self._batch = 1 if sink.waiting_bytes > self._limits.queue_bytes else sink.batch
+        if stamp_ns >= self._check_ns:
+            self._check(sink, stamp_ns)
         if self._faults:
             self._tell_faults()
+
+    def _check(self, sink: FileSink, stamp_ns: int) -> None:
+        """Look after the writing now and then.
+
+        All of this is the other thread's work, too; here it is done because a starved machine may
+        leave that thread without its turn for longer than D24 allows.
+        """
+        now_ns = self._host.now_ns()
+        if sink.flush_if_due(now_ns):
+            self._wake.set()
+        if self._anchor is None or stamp_ns < self._checked_ns:
+            self._anchor = (now_ns, stamp_ns)
+        # How fast the run is decides what a stretch of its time means. Its average is taken: a run
+        # in real time that was held up goes faster for a while, and that is when most can be lost.
+        passed_ns, flown_ns = now_ns - self._anchor[0], stamp_ns - self._anchor[1]
+        self._checked_ns, self._check_ns = stamp_ns, stamp_ns + CHECK_NS
+        if 2 * flown_ns > 3 * passed_ns:
+            self._check_ns += CHECK_NS * flown_ns // max(passed_ns, 1)
+        elif flown_ns > self._limits.late_ns:
+            self._wait_if_late(sink, stamp_ns)
+
+    def _wait_if_late(self, sink: FileSink, stamp_ns: int) -> None:
+        """Hold the step up until all is written, if what waits is old; once if that fails."""
+        oldest_ns = sink.oldest_ns()
+        if oldest_ns is None or stamp_ns - oldest_ns <= self._limits.late_ns:
+            return
+        if oldest_ns == self._gave_up_ns:
+            return
+        self._stalls += 1
+        sink.flush()
+        self._wake.set()
+        with self._room:
+            done = self._room.wait_for(lambda: sink.is_written, self._limits.block_ns / 1e9)
+        self._gave_up_ns = None if done else oldest_ns
 
     def _wait_for_room(self, sink: FileSink) -> bool:
         """Hold the step up until the queue is half empty, once; then drop until it is."""
@@ -283,6 +338,7 @@ class Recorder:
             self._wake.wait(tick_s)
             self._wake.clear()
             sink.pump()
+            self._check_ns = 0
             with self._room:
                 self._room.notify_all()
         counts = self.stats()

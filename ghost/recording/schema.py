@@ -108,7 +108,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a message. `cls` is the enum, message class or scalar type of an array."""
+    """One field of a message. `cls` is the enum, message class or scalar type of an array.
+
+    Of a mapping it is `int` if the class makes sure that all its values are.
+    """
 
     name: str
     number: int
@@ -172,7 +175,8 @@ def _field(cls: type[Any], name: str, number: int, hint: Any) -> Field:
         (scalar,) = typing.get_args(typing.get_args(hint)[1])
         return Field(name, number, Kind.ARRAY, optional, scalar)
     if origin is not None and issubclass(origin, Mapping):
-        return Field(name, number, Kind.MAPPING, optional)
+        value_type = typing.get_args(hint)[1]
+        return Field(name, number, Kind.MAPPING, optional, int if value_type is int else object)
     if origin is tuple:
         return Field(name, number, Kind.MESSAGES, optional, typing.get_args(hint)[0])
     if hint is ActuatorCommand:

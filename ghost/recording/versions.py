@@ -7,7 +7,8 @@ import platform
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from importlib.metadata import PackageNotFoundError, version
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,26 @@ from ghost import __version__
 from ghost.hal import HAL_PROTOCOL_VERSION
 from ghost.recording.schema import FORMAT_VERSION
 
-__all__ = ["as_json_values", "versions"]
+__all__ = ["as_json_values", "installed_version", "versions"]
 
 _PACKAGES = ("numpy", "mcap", "protobuf", "zstandard", "foxglove-schemas-protobuf")
+
+
+@lru_cache(maxsize=64)
+def installed_version(package: str) -> str:
+    """Return the version of an installed package; `PackageNotFoundError` if it is none.
+
+    `importlib.metadata.version` parses the whole metadata, the package's description among them:
+    1 ms a package, which a short run would notice.
+    """
+    found = distribution(package)
+    for line in (found.read_text("METADATA") or "").splitlines():
+        name, _, value = line.partition(":")
+        if name.lower() == "version":
+            return value.strip()
+        if not line:
+            break
+    return found.version
 
 
 def versions() -> dict[str, str]:
@@ -26,7 +44,7 @@ def versions() -> dict[str, str]:
     packages = {}
     for name in _PACKAGES:
         try:
-            packages[name] = version(name)
+            packages[name] = installed_version(name)
         except PackageNotFoundError:  # vendored without its metadata
             packages[name] = "unknown"
     return as_json_values(

@@ -107,7 +107,7 @@ class LiveServer:
         channels = self._channels = _Channels(foxglove, context)
         self._tracks = Tracks(
             # Where schemas and channels go, and where messages go: `_Channels` has the methods of
-            # both (`add_schema`, `add_channel`, `add`, `add_parts`).
+            # both (`add_schema`, `add_channel`, `add`, `size`).
             cast("Definitions", channels),
             cast("ChunkBuilder", channels),
             encodings={},
@@ -165,11 +165,14 @@ class LiveServer:
         self._static_ns = stamp_ns
         for transform in self._statics:
             parts = static_transform(stamp_ns, transform)
-            channels.add_parts(channels.transforms(), stamp_ns, 0, stamp_ns, parts)
+            channels.add(channels.transforms(), stamp_ns, 0, parts)
 
 
 class _Channels:
     """Stands in for the file of a recorder: schemas and channels become those of a server."""
+
+    size = 0
+    """Nothing is kept."""
 
     def __init__(self, foxglove: Any, context: Any) -> None:
         self._foxglove = foxglove
@@ -235,23 +238,18 @@ class _Channels:
         assert self._transforms is not None
         return self._transforms
 
-    def add(self, channel_id: int, log_time: int, sequence: int, publish: int, data: bytes) -> None:
-        """Send a message to those who subscribed."""
-        del sequence, publish
-        self._all[channel_id - 1].log(data, log_time=log_time)
-
-    def add_parts(
+    def add(
         self,
         channel_id: int,
-        log_time: int,
+        stamp_ns: int,
         sequence: int,
-        publish: int,
         parts: tuple[bytes | memoryview, ...],
     ) -> None:
-        """Send a message that comes in pieces."""
+        """Send a message, which comes in pieces, to those who subscribed."""
+        del sequence
         channel = self._all[channel_id - 1]
         if channel.has_sinks():
-            self.add(channel_id, log_time, sequence, publish, b"".join(parts))
+            channel.log(b"".join(parts), log_time=stamp_ns)
 
 
 def sensor_transforms(scenario: ScenarioSpec) -> tuple[StaticTransform, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -169,10 +169,12 @@ def _is_plain(value: object) -> bool:
 
 
 def _engine_versions() -> dict[str, str]:
+    from ghost.recording.versions import installed_version  # slow to import, as above
+
     found = {}
     for name in _ENGINES:
         try:
-            found[name] = version(name)
+            found[name] = installed_version(name)
         except PackageNotFoundError:
             continue
     return found

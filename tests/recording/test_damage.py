@@ -10,7 +10,7 @@ import pytest
 from mcap.writer import CompressionType, IndexType, Writer
 
 from ghost.hal import StepReport
-from ghost.recording import LogReader, RecordingError
+from ghost.recording import LogReader, RecorderLimits, RecordingError
 from ghost.recording.descriptor import file_descriptor_set
 from ghost.recording.encode import MessageEncoder
 from ghost.recording.source import MAX_CHUNK_BYTES
@@ -87,7 +87,8 @@ def test_every_cut_is_read_up_to_the_last_whole_message(
 
 
 def test_a_cut_chunk_gives_the_messages_before_the_cut(tmp_path: Path, kit: Kit) -> None:
-    kit.record(tmp_path / "a.mcap", 300)  # one large chunk, of many blocks
+    limits = RecorderLimits(flush_ns=60_000_000_000)
+    kit.record(tmp_path / "a.mcap", 300, limits=limits)  # one large chunk, of many blocks
     data = (tmp_path / "a.mcap").read_bytes()
     (_, start, end), *_ = [r for r in records(data) if r[0] == 6]
     (tmp_path / "b.mcap").write_bytes(data[: start + (end - start) * 9 // 10])

@@ -215,6 +215,34 @@ def test_a_slow_disk_holds_the_step_up_and_loses_nothing(
     assert "too slowly" in event.message
 
 
+class HandClock(HostClock):
+    """A host's clock that a test sets."""
+
+    at_ns = 0
+
+    def now_ns(self) -> int:
+        return self.at_ns
+
+
+@pytest.mark.parametrize(("speed", "waits"), [(1, 1), (30, 0)])
+def test_at_real_time_a_step_waits_for_a_writer_that_gets_no_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, speed: int, waits: int
+) -> None:
+    gate, bus, host = Gate(monkeypatch), MessageBus(), HandClock()
+    limits = RecorderLimits(block_ns=20_000_000)
+    with Recorder(str(tmp_path / "a.mcap"), bus, limits=limits, host=host) as recorder:
+        for k in range(1, 500):
+            host.at_ns += 4_000_000 // speed
+            bus.publish("/step", StepReport(k * 4_000_000, 1, {}))
+            if k * 4 < 100:
+                assert recorder.stats().stalls == 0
+        assert recorder.stats().stalls == waits, "one wait, and none while the disk hangs"
+        gate.open.set()
+    stats = recorder.stats()
+    assert stats.received == stats.written == 499
+    assert stats.dropped == 0
+
+
 def test_a_disk_that_never_answers_does_not_hold_close_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,7 +111,7 @@ def test_calibration(flight: tuple[list[Any], dict[str, Any]]) -> None:
 def test_poses(flight: tuple[list[Any], dict[str, Any]]) -> None:
     truths: dict[int, GroundTruth] = {t.stamp_sim_ns: t for t in flight[1]["/ground_truth"]}
     poses = of(flight, "/ground_truth/pose")
-    assert len(poses) == 10
+    assert len(poses) == 5
     for pose in poses:
         truth = truths[pose.timestamp.seconds * 10**9 + pose.timestamp.nanos]
         position, turn = pose.pose.position, pose.pose.orientation

@@ -182,7 +182,7 @@ def test_the_display_poses_are_thinned_and_the_truth_is_not(recorded: tuple[Path
     with LogReader(str(recorded[0])) as reader:
         counts = {t.topic: t.count for t in reader.info().topics}
     assert counts["/ground_truth"] == 400
-    assert counts["/ground_truth/pose"] == 20
+    assert counts["/ground_truth/pose"] == 10
 
 
 def test_the_bytes_of_the_messages_do_not_depend_on_when_chunks_end(
