@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 source tools/setup.sh
 # OpenGL in software for the colour cameras, and the genuine gz-transport command line as a peer;
 # without them their tests are skipped and say so.
-ghost_setup dev,pybullet libegl1 libgl1-mesa-dri ignition-transport-cli
+ghost_setup dev,pybullet libegl1 libgl1 libgl1-mesa-dri ignition-transport-cli
 
 ghost_say "ruff (format, lint)"
 .venv/bin/ruff format --check --quiet .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import math
 from collections.abc import Sequence
@@ -17,9 +18,11 @@ from ghost.hal.frames import q_multiply
 
 __all__ = ["FIX", "OffscreenRenderer", "rendering_status"]
 
-FIX = "apt-get install libegl1 libgl1-mesa-dri (or libosmesa6)"
+FIX = "apt-get install libegl1 libgl1 libgl1-mesa-dri (or libosmesa6)"
 
-_PLATFORMS = ("egl", "osmesa")
+# By platform, the shared libraries it needs. They are looked for first, because a platform that
+# fails half-way binds PyOpenGL to itself, and no other can be tried in this process.
+_PLATFORMS = {"egl": ("libEGL.so.1", "libGL.so.1"), "osmesa": ("libOSMesa.so.8",)}
 # An OpenGL camera looks along its −z with y up; ours looks along its x with z up.
 _OPTICAL = (0.5, 0.5, -0.5, -0.5)
 
@@ -27,7 +30,11 @@ _OPTICAL = (0.5, 0.5, -0.5, -0.5)
 def _open_context(width: int, height: int) -> tuple[Any, str]:
     """The first OpenGL context that can be had: EGL (no display needed), else OSMesa."""
     failures = []
-    for name in _PLATFORMS:
+    for name, libraries in _PLATFORMS.items():
+        missing = [library for library in libraries if not _loads(library)]
+        if missing:
+            failures.append(f"{name}: no {', '.join(missing)}")
+            continue
         try:
             module = importlib.import_module(f"mujoco.{name}")
             context = module.GLContext(width, height)
@@ -39,6 +46,14 @@ def _open_context(width: int, height: int) -> tuple[Any, str]:
     raise MissingDependency(
         f"an OpenGL driver ({'; '.join(failures)})", needed_for="a colour camera", install=FIX
     )
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
 
 
 def rendering_status() -> tuple[bool, str, str]:

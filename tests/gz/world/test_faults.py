@@ -237,7 +237,7 @@ def test_somebody_else_who_plays_the_world(start: Start, control: Control, join:
     other.subscribe("/world/w/clock")
     _ask(other, ControlMessage(pause=False))
     # Asked for is not done: a step that came in the same turn would pause it before it moved.
-    _wait_until_later_than(other, world.now_ns)
+    _wait_until_clock(other, lambda sim_ns: sim_ns > world.now_ns)
     with pytest.raises(LockstepLost, match="somebody else plays or steps it too"):
         _step_on(world, 500)
     assert world.reset() == 0
@@ -251,7 +251,10 @@ def test_somebody_else_who_resets_the_world(start: Start, control: Control, join
     world.step(5)
     request = ControlMessage(pause=True)
     request.reset.all = True
-    _ask(join(server), request)
+    other = join(server)
+    other.subscribe("/world/w/clock")
+    _ask(other, request)
+    _wait_until_clock(other, lambda sim_ns: sim_ns == 0)
     with pytest.raises(LockstepLost, match=r"went back from 0.02 s to 0 s"):
         _step_on(world, 500)
 
@@ -322,11 +325,11 @@ def _ask(node: Node, message: ControlMessage) -> None:
     )
 
 
-def _wait_until_later_than(node: Node, sim_ns: int) -> None:
-    """Read the world's clock until it has passed `sim_ns`."""
+def _wait_until_clock(node: Node, done: Callable[[int], bool]) -> None:
+    """Read the world's clock until its time, ns, is as asked."""
     deadline = Watch()
     while deadline.seconds < 10.0:
         message = node.receive(1.0)
-        if message is not None and time_ns(Clock.FromString(message.data).sim) > sim_ns:
+        if message is not None and done(time_ns(Clock.FromString(message.data).sim)):
             return
-    raise AssertionError(f"the world did not pass {sim_ns} ns")
+    raise AssertionError("the world's clock did not come to what was asked of it")

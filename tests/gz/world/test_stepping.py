@@ -181,6 +181,7 @@ def test_models_come_and_go_and_move(start: Start, control: Control) -> None:
     assert world.models() == ("ground", "ghost_x500")
 
 
+@pytest.mark.gl
 def test_pictures_come_late_and_are_awaited_by_their_stamp(
     start: Start, join: Callable[[ServerProcess], Node]
 ) -> None:

@@ -1,0 +1,24 @@
+"""What all rooms share: tests marked `gl` are skipped, with the reason, where nothing can draw."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from ghost.backends.embedded import rendering_status
+
+
+@cache
+def _rendering() -> tuple[bool, str]:
+    """Whether this machine can draw, and what is wrong if not: it does not change in a run."""
+    available, detail, _ = rendering_status()
+    return available, detail
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("gl") is None:
+        return
+    available, detail = _rendering()
+    if not available:
+        pytest.skip(detail)
