@@ -28,8 +28,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from rotorpy.controllers.quadrotor_control import SE3Control
-from rotorpy.vehicles.multirotor import Multirotor
 
 from ghost.config import load_vehicle
 from ghost.core import (
@@ -46,6 +44,12 @@ from ghost.core import (
 )
 from ghost.physics import lump
 from ghost.runtime import ScenarioRun, make_backend
+
+try:
+    from rotorpy.controllers.quadrotor_control import SE3Control
+    from rotorpy.vehicles.multirotor import Multirotor
+except ImportError:
+    raise SystemExit('rotorpy is not installed: pip install -e ".[bench]"') from None
 
 STEP_S = 1e-3
 ROTORPY_PART = 0.05

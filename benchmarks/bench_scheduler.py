@@ -26,9 +26,12 @@ from dataclasses import asdict, dataclass
 from heapq import heappop, heappush
 from typing import Any
 
-import simpy
-
 from ghost.core import SteppedClock
+
+try:
+    import simpy
+except ImportError:
+    raise SystemExit('SimPy is not installed: pip install -e ".[bench]"') from None
 
 MS = 1_000_000
 FLIGHT_PERIODS = (1 * MS, 4 * MS, 4 * MS, 5 * MS, 10 * MS, 20 * MS, 33_333_333, 100 * MS)

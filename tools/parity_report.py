@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ghost.config import load_vehicle
-from ghost.core import InitialState, ScenarioSpec, SensorConfig
+from ghost.core import GhostError, InitialState, ScenarioSpec, SensorConfig
 from ghost.hal import MotorCommand, SimulationBackend
 from ghost.hal.frames import q_conjugate, q_multiply, q_rotate
 from ghost.runtime import make_backend
@@ -244,4 +244,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except GhostError as error:
+        sys.exit(str(error))
