@@ -1,4 +1,4 @@
-"""Ghost: one loop for every drone world (embedded physics, Gazebo with PX4, a log, a Pixhawk)."""
+"""Ghost: one loop for every drone world (embedded physics, PyBullet, Gazebo, recordings)."""
 
 __all__ = ["__version__"]
 

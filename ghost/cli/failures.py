@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 
 import click
 
 from ghost.cli.exit_codes import ExitCode
-from ghost.core.errors import BackendLost, ConfigError, GhostError, MissingDependency
+from ghost.cli.stdout import StdoutLost
+from ghost.core.errors import (
+    BackendLost,
+    ConfigError,
+    ContractViolation,
+    GhostError,
+    MissingDependency,
+)
 
 __all__ = ["complain", "report"]
 
 
 def complain(message: str) -> None:
     """Print `ghost: message` on stderr, as one line."""
-    click.echo(f"ghost: {' '.join(message.split())}", err=True)
+    # Where stderr takes nothing there is nobody to tell; the exit code still says it.
+    with contextlib.suppress(OSError):
+        click.echo(f"ghost: {' '.join(message.split())}", err=True)
 
 
 def report(error: BaseException, *, debug: bool) -> ExitCode:
     """Print what `error` means and return its exit code. `debug` adds the traceback."""
+    if isinstance(error, StdoutLost) and error.is_closed_pipe:
+        return ExitCode.PIPE_CLOSED
     if debug and not isinstance(error, (click.Abort, KeyboardInterrupt)):
         click.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
     match error:
@@ -35,11 +47,17 @@ def report(error: BaseException, *, debug: bool) -> ExitCode:
         case ConfigError() | MissingDependency():
             complain(str(error))
             return ExitCode.BAD_INPUT
+        case StdoutLost():
+            complain(str(error))
+            return ExitCode.FAILED
         case BackendLost():
             complain(f"backend lost: {error}")
             return ExitCode.BACKEND_LOST
-        case GhostError():
+        case ContractViolation():
             complain(f"{type(error).__name__}: {error}")
+            return ExitCode.FAILED
+        case GhostError():
+            complain(str(error) or type(error).__name__)
             return ExitCode.FAILED
         case _:
             complain(_bug(error, debug))

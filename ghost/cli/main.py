@@ -11,6 +11,7 @@ import click
 
 from ghost import __version__
 from ghost.cli.exit_codes import EPILOG
+from ghost.cli.stdout import watched_stdout
 
 __all__ = ["GhostGroup", "cli", "main"]
 
@@ -57,7 +58,8 @@ class GhostGroup(click.Group):
         given = sys.argv[1:] if args is None else list(args)
         debug = "--debug" in given
         try:
-            code = super().main(given, prog_name or "ghost", complete_var, False, **extra)
+            with watched_stdout():
+                code = super().main(given, prog_name or "ghost", complete_var, False, **extra)
         except SystemExit:
             raise
         except BaseException as error:  # noqa: BLE001 - this is the edge of the program

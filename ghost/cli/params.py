@@ -10,10 +10,21 @@ from pathlib import Path
 
 import click
 
-__all__ = ["DURATION", "MOMENT", "OVERRIDE", "PORT", "RTF", "SEED", "see_current_folder"]
+__all__ = [
+    "DURATION",
+    "ENCODING",
+    "MOMENT",
+    "OVERRIDE",
+    "PORT",
+    "RTF",
+    "SEED",
+    "see_current_folder",
+]
 
 _UNITS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 _DURATION = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*([a-z]*)")
+
+_SLOWEST_RTF = 1e-3  # as `ghost.core.Throttle` has it
 
 _ZERO = re.compile(r"0+(\.0*)?\s*(ns|us|ms|s|min|h)?")
 
@@ -74,7 +85,7 @@ class Seed(click.ParamType[int]):
 
 
 class RealTimeFactor(click.ParamType[float]):
-    """A finite number above 0."""
+    """A finite number, 0.001 or more."""
 
     name = "factor"
 
@@ -92,13 +103,18 @@ class RealTimeFactor(click.ParamType[float]):
                 param,
                 ctx,
             )
+        if factor < _SLOWEST_RTF:
+            self.fail(f"{value} must be at least {_SLOWEST_RTF:g}", param, ctx)
         return factor
 
 
 class Override(click.ParamType[str]):
-    """`key=value`; the key is a path such as `world.gravity_mps2`."""
+    """`key=value`; `example` is what a message shows."""
 
     name = "key=value"
+
+    def __init__(self, example: str) -> None:
+        self._example = example
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
@@ -107,7 +123,7 @@ class Override(click.ParamType[str]):
         key, equals, _ = text.partition("=")
         if not equals or not key.strip():
             self.fail(
-                f"{text!r} is not of the form key=value, such as world.gravity_mps2=3.7",
+                f"{text!r} is not of the form key=value, such as {self._example}",
                 param,
                 ctx,
             )
@@ -135,7 +151,8 @@ DURATION = Duration()
 MOMENT = Moment()
 SEED = Seed()
 RTF = RealTimeFactor()
-OVERRIDE = Override()
+OVERRIDE = Override("world.gravity_mps2=3.7")
+ENCODING = Override("cam_front=png")
 PORT = Port()
 
 

@@ -14,6 +14,7 @@ __all__ = ["print_summary"]
 _OUTCOMES = {
     Outcome.COMPLETED: "completed",
     Outcome.INTERRUPTED: "[yellow]interrupted[/]",
+    Outcome.REFUSED: "[red]every command refused[/]",
     Outcome.BACKEND_LOST: "[red]backend lost[/]",
 }
 

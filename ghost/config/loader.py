@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ghost.config import overrides as sets
-from ghost.config.catalogue import Kind, find
+from ghost.config.catalogue import Kind, find, list_scenarios, list_vehicles
 from ghost.config.files import read_text
 from ghost.config.problems import ConfigProblems, Mark, Problem
 from ghost.config.problems import Path as KeyPath
 from ghost.config.schema import fields_of
 from ghost.config.tree import Node, parse
 from ghost.config.validate import validate
-from ghost.core import ConfigError, ScenarioSpec, VehicleSpec
+from ghost.core import ConfigError, ScenarioSpec, UnknownName, VehicleSpec
 
 __all__ = ["CheckedFile", "check_file", "load_scenario", "load_vehicle"]
+
+_KINDS: tuple[Kind, Kind] = ("scenario", "vehicle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +39,21 @@ def load_scenario(
 
     `overrides` are texts `key.path=value`, as after `--set`: the value is YAML, list items are
     named by index and sensors also by id. Raises `ConfigError`; if the file could be read, it is a
-    `ConfigProblems` with one line for each problem.
+    `ConfigProblems` with one line for each problem. Raises `TypeError` if `overrides` are no texts.
     """
+    overrides = _texts(overrides)
     path = find("scenario", os.fspath(path_or_name))
-    return _scenario(path, _read(path, "scenario"), overrides)
+    read = _read(path, "scenario")
+    if _kind(read[0]) == "vehicle":
+        raise ConfigError("this is a vehicle file; ghost run takes a scenario", file=str(path))
+    return _scenario(path, read, overrides)
 
 
 def load_vehicle(
     path_or_name: str | os.PathLike[str], overrides: Iterable[str] = ()
 ) -> VehicleSpec:
     """Load a vehicle from a file or the shipped catalogue; see `load_scenario`."""
+    overrides = _texts(overrides)
     path = find("vehicle", os.fspath(path_or_name))
     root, problems = _read(path, "vehicle")
     if isinstance(root.value, dict):
@@ -57,24 +65,54 @@ def load_vehicle(
 def check_file(path: str | os.PathLike[str]) -> CheckedFile:
     """Check a file, finding out by its keys whether it is a scenario or a vehicle.
 
+    `path` may also be the name of a shipped one; a scenario comes before a vehicle of its name.
     Raises `ConfigError` as `load_scenario` does, also if it looks like neither.
     """
-    file = Path(os.fspath(path))
+    file = _find_either(os.fspath(path))
     root, problems = _read(file, "scenario or vehicle")
     if not isinstance(root.value, dict):
         validate(ScenarioSpec, root, problems)
+    kind = _kind(root)
+    if kind is None:
+        keys = ", ".join(sorted(root.value))
+        raise ConfigError(
+            "is neither a scenario (which has 'vehicle' and 'duration_ns') nor a vehicle (which "
+            f"has 'body', 'rotors', 'motor' and 'sensors'); its keys: {keys}",
+            file=str(file),
+        )
+    if kind == "scenario":
+        return CheckedFile("scenario", file, _scenario(file, (root, problems), ()))
+    return CheckedFile("vehicle", file, validate(VehicleSpec, root, problems))
+
+
+def _kind(root: Node) -> Kind | None:
+    """What the keys of a file say it is; None if they cannot tell."""
+    if not isinstance(root.value, dict):
+        return None
     scenario, vehicle = set(fields_of(ScenarioSpec)), set(fields_of(VehicleSpec))
     keys = set(root.value)
     as_scenario, as_vehicle = len(keys & (scenario - vehicle)), len(keys & (vehicle - scenario))
     if as_scenario == as_vehicle:
-        raise ConfigError(
-            "is neither a scenario (which has 'vehicle' and 'duration_ns') nor a vehicle (which "
-            f"has 'body', 'rotors', 'motor' and 'sensors'); its keys: {', '.join(sorted(keys))}",
-            file=str(file),
-        )
-    if as_scenario > as_vehicle:
-        return CheckedFile("scenario", file, _scenario(file, (root, problems), ()))
-    return CheckedFile("vehicle", file, validate(VehicleSpec, root, problems))
+        return None
+    return "scenario" if as_scenario > as_vehicle else "vehicle"
+
+
+def _find_either(name: str) -> Path:
+    """The file that `name` means, be it a scenario or a vehicle."""
+    for kind in _KINDS:
+        with contextlib.suppress(UnknownName):
+            return find(kind, name)
+    known = [entry.name for entry in (*list_scenarios(), *list_vehicles())]
+    raise UnknownName("scenario or vehicle", name, known)
+
+
+def _texts(overrides: Iterable[str]) -> tuple[str, ...]:
+    texts = (overrides,) if isinstance(overrides, str) else tuple(overrides)
+    wrong = [text for text in texts if not isinstance(text, str)]
+    if isinstance(overrides, str) or wrong:
+        given = repr(overrides) if isinstance(overrides, str) else repr(wrong[0]) + " in it"
+        raise TypeError(f"overrides must be a list of texts key=value, got {given}")
+    return texts
 
 
 def _read(path: Path, kind: str, depth: int = 0) -> tuple[Node, list[Problem]]:

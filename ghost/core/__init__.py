@@ -35,7 +35,7 @@ from ghost.core.noise import (
 )
 from ghost.core.ns import as_ns
 from ghost.core.periodic import PeriodicThread, schedule_periodic_thread
-from ghost.core.random import RandomSource, RandomStream
+from ghost.core.random import RandomSource, RandomStream, check_seed
 from ghost.core.scenario import (
     BoxObstacle,
     FaultKind,
@@ -77,6 +77,7 @@ __all__ = [
     "SystemClock",
     "Throttle",
     "as_ns",
+    "check_seed",
     "schedule_periodic_thread",
     # order
     "EVENTS_TOPIC",

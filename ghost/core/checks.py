@@ -12,12 +12,34 @@ from collections.abc import Sequence
 
 from ghost.core.ns import as_ns
 
-__all__ = ["MAX_NS", "Vec3", "check_choice", "check_finite", "check_ns"]
+__all__ = [
+    "MAX_GAIN",
+    "MAX_MASS_KG",
+    "MAX_NS",
+    "MAX_POS_M",
+    "MAX_SIZE_M",
+    "MAX_SPEED_MPS",
+    "MIN_STEP_NS",
+    "Vec3",
+    "check_choice",
+    "check_finite",
+    "check_ns",
+]
 
 Vec3 = tuple[float, float, float]
 
 MAX_NS = 2**63 - 1
 """Largest time anybody may configure, ns (292 years): what a signed 64-bit field can hold."""
+
+# Far beyond any multirotor, and near enough that an engine still computes: a slip in a unit or an
+# exponent gets a word instead of a vehicle that falls through the ground.
+MAX_POS_M = 1e6
+MAX_SIZE_M = 1e3
+MAX_SPEED_MPS = 1e3
+MAX_MASS_KG = 1e4
+MAX_GAIN = 1e6
+MIN_STEP_NS = 10_000
+"""Shortest step of a clock or an engine, ns: 100 kHz."""
 
 
 def check_finite(

@@ -19,6 +19,10 @@ from ghost.core.scheduler import Handle, Scheduler
 __all__ = ["Handle", "HostClock", "HostTime", "SimClock", "SteppedClock", "SystemClock", "Throttle"]
 
 
+_LONGEST_SLEEP_S = 86_400.0  # `time.sleep` overflows at 292 years
+_SLOWEST_RTF = 1e-3
+
+
 class SimClock(Protocol):
     """A clock that moves only when its owner, a simulation backend, says so (clock spec §2)."""
 
@@ -206,7 +210,7 @@ class HostClock:
     def sleep_until_ns(self, at_ns: int) -> None:
         """Return when `now_ns() >= at_ns`, at once if it already is."""
         while (left_ns := at_ns - time.monotonic_ns()) > 0:
-            time.sleep(left_ns / 1e9)
+            time.sleep(min(left_ns / 1e9, _LONGEST_SLEEP_S))
 
     def random_source(self) -> RandomStream:
         """Return the root of the random tree."""
@@ -220,7 +224,7 @@ class Throttle:
     A world that falls behind catches up, but by `max_lag_ns` at most: after a longer stall the
     schedule starts anew, rather than racing through what was missed.
 
-    Raises `TypeError` if `rtf` is no number, `ValueError` if it is NaN or not positive.
+    Raises `TypeError` if `rtf` is no number, `ValueError` if it is NaN or below 0.001.
     """
 
     __slots__ = ("_host", "_max_lag_ns", "_rtf", "_start_host_ns", "_start_sim_ns")
@@ -230,6 +234,8 @@ class Throttle:
             raise TypeError(f"rtf must be a number, got {rtf!r}")
         if math.isnan(rtf) or rtf <= 0:
             raise ValueError(f"rtf must be greater than 0, got {rtf!r}")
+        if rtf < _SLOWEST_RTF:
+            raise ValueError(f"rtf must be at least {_SLOWEST_RTF:g}, got {rtf!r}")
         self._rtf = rtf
         self._host = host
         self._max_lag_ns = as_ns("max_lag_ns", max_lag_ns, minimum=0)

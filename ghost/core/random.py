@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["RandomSource", "RandomStream"]
+__all__ = ["RandomSource", "RandomStream", "check_seed"]
 
 Size: TypeAlias = "int | tuple[int, ...]"
 
@@ -78,7 +78,7 @@ class RandomStream:
     __slots__ = ("_generator", "_label", "_seed")
 
     def __init__(self, seed: int, label: str = "/") -> None:
-        self._seed = _check_seed(seed)
+        self._seed = check_seed(seed)
         self._label = "/" if label == "/" else "/" + _check_label(label)
         self._generator: np.random.Generator | None = None
 
@@ -146,7 +146,8 @@ class RandomStream:
         return self.numpy_rng().integers(low, high, size=size)
 
 
-def _check_seed(seed: object) -> int:
+def check_seed(seed: object) -> int:
+    """Return `seed` as an `int`; `TypeError` if it is none, `ValueError` outside 0…2⁶⁴-1."""
     try:
         value = as_ns("seed", seed)
     except TypeError:

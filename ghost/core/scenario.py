@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
-from ghost.core.checks import MAX_NS, Vec3, check_choice, check_finite, check_ns
+from ghost.core.checks import (
+    MAX_NS,
+    MAX_POS_M,
+    MAX_SPEED_MPS,
+    MIN_STEP_NS,
+    Vec3,
+    check_choice,
+    check_finite,
+    check_ns,
+)
 from ghost.core.vehicle import VehicleSpec
 
 __all__ = [
@@ -66,8 +75,9 @@ class BoxObstacle:
     """Each 0..1."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "pos_m", "yaw_deg")
-        check_finite(self, "size_m", minimum=1e-3)
+        check_finite(self, "pos_m", minimum=-MAX_POS_M, maximum=MAX_POS_M)
+        check_finite(self, "yaw_deg")
+        check_finite(self, "size_m", minimum=1e-3, maximum=MAX_POS_M)
         check_finite(self, "color_rgb", minimum=0.0, maximum=1.0)
 
 
@@ -80,11 +90,11 @@ class WorldSpec:
     name: str = "field"
     """What it is called."""
     gravity_mps2: float = 9.8
-    """Downwards; Gazebo's default worlds use 9.8."""
+    """Downwards, at most 100; Gazebo's default worlds use 9.8."""
     magnetic_field_enu_t: Vec3 = (6.0e-6, 2.3e-5, -4.2e-5)
     """Earth's field, T; the default is that of Gazebo's worlds."""
     wind_enu_mps: Vec3 = (0.0, 0.0, 0.0)
-    """Constant wind: the velocity of the air."""
+    """Constant wind: the velocity of the air, each ±150."""
     temperature_c: float = 15.0
     """Air temperature on the ground."""
     origin: OriginSpec = OriginSpec()
@@ -93,8 +103,9 @@ class WorldSpec:
     """Fixed boxes."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "gravity_mps2", minimum=0.0)
-        check_finite(self, "magnetic_field_enu_t", "wind_enu_mps")
+        check_finite(self, "gravity_mps2", minimum=0.0, maximum=100.0)
+        check_finite(self, "magnetic_field_enu_t", minimum=-1.0, maximum=1.0)
+        check_finite(self, "wind_enu_mps", minimum=-150.0, maximum=150.0)
         check_finite(self, "temperature_c", minimum=-100.0, maximum=100.0)
 
 
@@ -105,14 +116,22 @@ class InitialState:
     __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
 
     pos_enu_m: Vec3 | None = None
-    """Position of the body frame; not given: standing on the ground at the origin."""
+    """Position of the body frame, z not below 0; not given: standing on the ground at the
+    origin."""
     rpy_deg: Vec3 = (0.0, 0.0, 0.0)
     """Roll, pitch, yaw of the body in the world, applied as Rz·Ry·Rx; yaw 0 looks east."""
     vel_enu_mps: Vec3 = (0.0, 0.0, 0.0)
-    """Velocity."""
+    """Velocity, each ±1000."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "pos_enu_m", "rpy_deg", "vel_enu_mps")
+        check_finite(self, "pos_enu_m", minimum=-MAX_POS_M, maximum=MAX_POS_M)
+        check_finite(self, "rpy_deg")
+        check_finite(self, "vel_enu_mps", minimum=-MAX_SPEED_MPS, maximum=MAX_SPEED_MPS)
+        if self.pos_enu_m is not None and self.pos_enu_m[2] < 0.0:
+            raise ValueError(
+                "pos_enu_m must not be below the ground (z of 0), got z "
+                f"{self.pos_enu_m[2]:g}; leave it out to stand on the ground"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +190,7 @@ class TakeOff:
     """Give up (and report it) after this."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "altitude_m", minimum=0.1)
+        check_finite(self, "altitude_m", minimum=0.1, maximum=MAX_POS_M)
         check_ns(self, "timeout_ns", minimum=1)
 
 
@@ -195,8 +214,10 @@ class GoTo:
     """Give up (and report it) after this."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "pos_enu_m", "yaw_deg")
-        check_finite(self, "speed_mps", "tolerance_m", minimum=1e-3)
+        check_finite(self, "pos_enu_m", minimum=-MAX_POS_M, maximum=MAX_POS_M)
+        check_finite(self, "yaw_deg")
+        check_finite(self, "speed_mps", minimum=1e-3, maximum=MAX_SPEED_MPS)
+        check_finite(self, "tolerance_m", minimum=1e-3)
         check_ns(self, "timeout_ns", minimum=1)
 
 
@@ -231,7 +252,8 @@ class VelocityFor:
     """`velocity`."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "vel_enu_mps", "yaw_rate_dps")
+        check_finite(self, "vel_enu_mps", minimum=-MAX_SPEED_MPS, maximum=MAX_SPEED_MPS)
+        check_finite(self, "yaw_rate_dps", minimum=-1e5, maximum=1e5)
         check_ns(self, "for_ns", minimum=1)
 
 
@@ -249,7 +271,7 @@ class Land:
     """Give up (and report it) after this."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "speed_mps", minimum=0.05)
+        check_finite(self, "speed_mps", minimum=0.05, maximum=MAX_SPEED_MPS)
         check_ns(self, "timeout_ns", minimum=1)
 
 
@@ -287,9 +309,10 @@ class ScenarioSpec:
     duration_ns: int
     """Simulated time that the run takes at most."""
     step_ns: int = 4_000_000
-    """The clock's step: every `backend.step()` advances by a multiple of it (D6)."""
+    """The clock's step: every `backend.step()` advances by a multiple of it (D6).
+    At least 10 000."""
     physics_step_ns: int = 1_000_000
-    """The engine's own step; divides `step_ns`."""
+    """The engine's own step, at least 10 000; divides `step_ns`."""
     seed: int = 0
     """Root of every random stream (D9), 0..2**64-1; `--seed` replaces it."""
     description: str = ""
@@ -307,8 +330,8 @@ class ScenarioSpec:
         if not self.name:
             raise ValueError("name must not be empty")
         check_ns(self, "duration_ns", minimum=1)
-        check_ns(self, "step_ns", minimum=1)
-        check_ns(self, "physics_step_ns", minimum=1)
+        check_ns(self, "step_ns", minimum=MIN_STEP_NS)
+        check_ns(self, "physics_step_ns", minimum=MIN_STEP_NS)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int):
             raise TypeError(f"seed must be a whole number, got {self.seed!r}")
         if not 0 <= self.seed < 2**64:

@@ -9,7 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
-from ghost.core.checks import Vec3, check_choice, check_finite, check_ns
+from ghost.core.checks import (
+    MAX_GAIN,
+    MAX_MASS_KG,
+    MAX_SIZE_M,
+    MAX_SPEED_MPS,
+    Vec3,
+    check_choice,
+    check_finite,
+    check_ns,
+)
 from ghost.core.noise import NoiseModel
 
 __all__ = [
@@ -62,7 +71,7 @@ class BodySpec:
     __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
 
     mass_kg: float
-    """Without the rotors."""
+    """Without the rotors, at most 10 000."""
     inertia_kgm2: Vec3
     """Principal moments about the body's centre of mass, body axes."""
     size_m: Vec3
@@ -71,8 +80,10 @@ class BodySpec:
     """Centre of that box in the body frame."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "mass_kg", "inertia_kgm2", "size_m", minimum=1e-9)
-        check_finite(self, "collision_offset_m")
+        check_finite(self, "mass_kg", minimum=1e-9, maximum=MAX_MASS_KG)
+        check_finite(self, "inertia_kgm2", minimum=1e-9, maximum=MAX_GAIN)
+        check_finite(self, "size_m", minimum=1e-9, maximum=MAX_SIZE_M)
+        check_finite(self, "collision_offset_m", minimum=-MAX_SIZE_M, maximum=MAX_SIZE_M)
         ixx, iyy, izz = self.inertia_kgm2
         if ixx + iyy < izz or iyy + izz < ixx or izz + ixx < iyy:
             raise ValueError(
@@ -97,9 +108,10 @@ class RotorSpec:
     """Principal moments about the hub, propeller axes (z is the shaft)."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "pos_m")
+        check_finite(self, "pos_m", minimum=-MAX_SIZE_M, maximum=MAX_SIZE_M)
         check_choice(self, "direction", ("ccw", "cw"))
-        check_finite(self, "mass_kg", "inertia_kgm2", minimum=0.0)
+        check_finite(self, "mass_kg", minimum=0.0, maximum=MAX_MASS_KG)
+        check_finite(self, "inertia_kgm2", minimum=0.0, maximum=MAX_GAIN)
 
     @property
     def sign(self) -> int:
@@ -134,13 +146,15 @@ class MotorSpec:
         check_finite(
             self,
             "thrust_coeff",
-            "max_rad_s",
             "time_constant_up_s",
             "time_constant_down_s",
-            "joint_slowdown",
             minimum=1e-12,
+            maximum=1e3,
         )
-        check_finite(self, "moment_ratio", "drag_coeff", "rolling_moment_coeff", minimum=0.0)
+        check_finite(self, "max_rad_s", "joint_slowdown", minimum=1e-12, maximum=1e6)
+        check_finite(
+            self, "moment_ratio", "drag_coeff", "rolling_moment_coeff", minimum=0.0, maximum=1e3
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +169,7 @@ class BodyDragSpec:
     """N/(m/s)²."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "linear", "quadratic", minimum=0.0)
+        check_finite(self, "linear", "quadratic", minimum=0.0, maximum=MAX_GAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +214,20 @@ class ControlSpec:
             "att_gain",
             "yaw_gain",
             "rate_gain",
-            "max_horizontal_mps",
-            "max_up_mps",
-            "max_down_mps",
             "max_tilt_deg",
             "max_rate_rps",
             minimum=1e-6,
+            maximum=MAX_GAIN,
         )
-        check_finite(self, "vel_integral_gain", "rate_integral_gain", minimum=0.0)
+        check_finite(
+            self,
+            "max_horizontal_mps",
+            "max_up_mps",
+            "max_down_mps",
+            minimum=1e-6,
+            maximum=MAX_SPEED_MPS,
+        )
+        check_finite(self, "vel_integral_gain", "rate_integral_gain", minimum=0.0, maximum=MAX_GAIN)
         if self.max_tilt_deg >= 85.0:
             raise ValueError(f"max_tilt_deg must be below 85, got {self.max_tilt_deg!r}")
 
@@ -224,7 +244,8 @@ class MountSpec:
     """Roll, pitch, yaw, applied as Rz·Ry·Rx; pitch +90 looks straight down."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "pos_m", "rpy_deg")
+        check_finite(self, "pos_m", minimum=-MAX_SIZE_M, maximum=MAX_SIZE_M)
+        check_finite(self, "rpy_deg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,11 +330,12 @@ class SensorConfig:
     frame_id: str | None = None
     """Name of the sensor's frame; the sensor's id if not given."""
     calibration_id: str | None = None
-    """Name of a file in `configs/calibration/`, for whoever consumes the samples."""
+    """Name of your own calibration of it, passed on with the samples; Ghost reads no such file."""
     latency_ns: int = 0
     """Delay from capture to publication (D21)."""
     queue_size: int = 1000
-    """Samples kept between two polls; the oldest is dropped when it is full (D18)."""
+    """Samples kept between two polls, at most 1 000 000; the oldest is dropped when it is full
+    (D18)."""
     mount: MountSpec = MountSpec()
     """Where it sits on the body."""
     noise: NoiseModel | None = None
@@ -332,7 +354,7 @@ class SensorConfig:
         check_choice(self, "reference", ("AMSL", "AGL", "LOCAL"))
         check_finite(self, "rate_hz", minimum=1e-3)
         check_ns(self, "latency_ns", minimum=0)
-        check_finite(self, "queue_size", minimum=1)
+        check_finite(self, "queue_size", minimum=1, maximum=1_000_000)
         for part, types in (("camera", ("rgb", "depth")), ("lidar", ("lidar",))):
             if self.type in types and getattr(self, part) is None:
                 raise ValueError(f"{part} is missing: a sensor of type {self.type} needs it")

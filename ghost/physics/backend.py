@@ -19,6 +19,7 @@ from ghost.core import (
     SteppedClock,
     VehicleSpec,
     as_ns,
+    check_seed,
 )
 from ghost.hal import (
     HAL_PROTOCOL_VERSION,
@@ -106,7 +107,7 @@ class PhysicsBackend:
         """See `SimulationBackend.reset`."""
         if not isinstance(scenario, ScenarioSpec):
             raise TypeError(f"scenario must be a ScenarioSpec, got {type(scenario).__name__}")
-        seed = as_ns("seed", seed, minimum=0)
+        seed = check_seed(seed)
         missing = dict(self._missing(scenario.vehicle))
         vehicle = scenario.vehicle
         if missing:

@@ -5,6 +5,8 @@ from __future__ import annotations
 __all__ = ["Notes"]
 
 _MAX_NOTES = 200
+_MAX_TEXT = 1000
+"""Characters of a note: names in a damaged file may have megabytes."""
 
 
 class Notes:
@@ -20,7 +22,7 @@ class Notes:
         if key in self._texts:
             self._counts[key] += 1
         elif len(self._texts) < _MAX_NOTES:
-            self._texts[key] = text
+            self._texts[key] = _bounded(text)
             self._counts[key] = 1
         else:
             self._beyond += 1
@@ -34,3 +36,11 @@ class Notes:
         if self._beyond:
             texts.append(f"and {self._beyond} more")
         return tuple(texts)
+
+
+def _bounded(text: str) -> str:
+    """Cut `text`, and spell out what a terminal would obey."""
+    cut = text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
+    if cut.isprintable():
+        return cut
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in cut)

@@ -126,7 +126,7 @@ class FileSink:
             for name, data in self._attachments.items():
                 self._file.add_attachment(name, _media_type(name), data)
         except OSError as error:
-            self._fail("cannot be written", error)
+            self._fail("cannot be written", error, "")
             return False
         return True
 
@@ -290,15 +290,16 @@ class FileSink:
                 self._fail("cannot be written any more", error)
         self._out_bytes += batch.size
 
-    def _fail(self, what: str, error: OSError) -> None:
+    def _fail(self, what: str, error: OSError, ending: str | None = None) -> None:
         self._failed = True
         if self._file is not None:
             self._file.abandon()
         reason = error.strerror or str(error)
+        if ending is None:
+            ending = f"; {self.written} messages are in it, the rest of the run is not recorded"
         self._tell(
             SinkFault(
-                f"the recording {self._path} {what}: {reason}; "
-                f"{self.written} messages are in it, the rest of the run is not recorded",
+                f"the recording {self._path} {what}: {reason}{ending}",
                 fatal=True,
                 details={"errno": error.errno, "written": self.written},
             )

@@ -37,6 +37,7 @@ _CHUNK_HEAD = Struct("<QQQII")
 _MESSAGE_HEAD = Struct("<HIQQ")
 _PEEK = 64 * 1024
 _MAX_ENDING = 64
+_MAX_REASON = 160
 RECORD_ERRORS = (McapError, StructError, ValueError, OverflowError, LookupError)
 """What the record classes of `mcap` raise for bytes that make no sense."""
 
@@ -252,4 +253,12 @@ def read_record(cls: Any, body: bytes) -> Any:
     try:
         return cls.read(ReadDataStream(io.BytesIO(body)))
     except RECORD_ERRORS as error:
-        raise Damaged(f"a {cls.__name__} record makes no sense: {error!r}") from error
+        raise Damaged(f"a {cls.__name__} record makes no sense: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Why, in a few words: the text of an error of decoding may hold the whole record."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"a text in it is no UTF-8 ({error.reason} at its byte {error.start})"
+    text = str(error)[:_MAX_REASON] or "it is too short"
+    return f"{type(error).__name__}: {text}"

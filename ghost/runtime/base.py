@@ -18,7 +18,8 @@ from ghost.core import (
     MessageBus,
     Throttle,
 )
-from ghost.hal import HAL_PROTOCOL_VERSION, RunDigest, SimulationBackend
+from ghost.hal import HAL_PROTOCOL_VERSION, Capabilities, RunDigest, SimulationBackend
+from ghost.runtime.contract import wrong_return
 from ghost.runtime.follower import PlanFollower
 from ghost.runtime.metrics import FlightMetrics
 from ghost.runtime.observer import RunInfo, RunObserver, RunStatus
@@ -71,6 +72,7 @@ class RunBase(ABC):
         self._steps = 0
         self._commands = 0
         self._rejects = 0
+        self._refusal = ""
         self._counts: dict[str, int] = {}
         self._events: dict[str, int] = {}
         self._digest = RunDigest()
@@ -85,7 +87,10 @@ class RunBase(ABC):
         """The hot loop: steps until `until_ns` is reached or a stop was asked for."""
 
     def _check_version(self) -> None:
-        version = self._backend.capabilities.hal_version
+        capabilities = self._backend.capabilities
+        if not isinstance(capabilities, Capabilities):
+            raise wrong_return(self._name, "capabilities is", capabilities, "Capabilities")
+        version = capabilities.hal_version
         if version != HAL_PROTOCOL_VERSION:
             raise ContractViolation(
                 f"backend {self._name!r} speaks HAL version {version}, "
@@ -124,6 +129,8 @@ class RunBase(ABC):
                     self._tick(end_ns, begin_ns)
             if self._now_ns < end_ns:
                 outcome = Outcome.INTERRUPTED
+            elif self._refusal and self._rejects == self._commands:
+                outcome, error = Outcome.REFUSED, self._refusal
         except KeyboardInterrupt:
             outcome = Outcome.INTERRUPTED
         except BackendLost as lost:

@@ -9,7 +9,7 @@ from ghost.core import Envelope, Event, EventType, MessageBus
 from ghost.hal import StepReport, canonical_bytes
 from ghost.runtime.difference import FieldDifference, field_differences
 from ghost.runtime.observer import RunInfo, RunStatus
-from ghost.runtime.result import Outcome, RunResult
+from ghost.runtime.result import RunResult
 
 __all__ = ["STEP_TOPIC", "Comparison", "Difference"]
 
@@ -85,7 +85,7 @@ class Comparison:
         """Compare the last step, and see that the recording has nothing more."""
         self._subscription.unsubscribe()
         self._flush()
-        whole = result is not None and result.outcome is Outcome.COMPLETED
+        whole = result is not None and result.ran_through
         if whole and self.difference is None and not self.exhausted:
             left = self._next()
             if left is not None:

@@ -12,7 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ghost.core.errors import ConfigError, GhostError, MissingDependency, UnknownName
+from ghost.core.errors import (
+    ConfigError,
+    ContractViolation,
+    GhostError,
+    MissingDependency,
+    UnknownName,
+)
 from ghost.hal import SimulationBackend
 
 __all__ = [
@@ -153,8 +159,14 @@ def make_backend(name_or_path: str, settings: Mapping[str, str] | None = None) -
     alone cannot make (a replay needs its file) and for a path that leads to nothing, to something
     that cannot be imported (the cause is chained) or to something that is no `SimulationBackend`,
     and `MissingDependency` when a listed backend's library is not installed.
-    An error inside a listed backend passes through unchanged.
+    An error inside a listed backend passes through unchanged, but `SystemExit` in a constructor is
+    a `ContractViolation`. Raises `TypeError` for a name that is no text.
     """
+    if not isinstance(name_or_path, str):
+        raise TypeError(
+            "the backend's name must be a str (a name of `ghost backends`, or "
+            f"package.module:Class), got {name_or_path!r}"
+        )
     if ":" in name_or_path:
         _refuse(name_or_path, settings or {})
         return _checked(name_or_path, _import_path(name_or_path))
@@ -248,13 +260,13 @@ def _import_path(path: str) -> Callable[[], object]:
         )
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         missing_itself = isinstance(error, ModuleNotFoundError) and (
             error.name == module_name or module_name.startswith(f"{error.name}.")
         )
         if missing_itself:
             raise ConfigError(
-                f"backend {path!r}: there is no module {error.name!r}; "  # type: ignore[attr-defined]  # checked above
+                f"backend {path!r}: there is no module {error.name!r}; "  # type: ignore[union-attr]  # checked above
                 "is its folder on PYTHONPATH, or the current one?",
                 key="--backend",
             ) from error
@@ -266,7 +278,7 @@ def _import_path(path: str) -> Callable[[], object]:
     target = getattr(module, attribute, None)
     if target is None:
         known = [n for n, v in vars(module).items() if isinstance(v, type) and hasattr(v, "step")]
-        raise UnknownName(f"class in {module_name}", attribute, known, key="--backend")
+        raise _no_class(module_name, attribute, known)
     if not callable(target):
         raise ConfigError(
             f"backend {path!r} is a {type(target).__name__}, not a class or a function that makes "
@@ -276,12 +288,26 @@ def _import_path(path: str) -> Callable[[], object]:
     return cast("Callable[[], object]", target)
 
 
+def _no_class(module_name: str, attribute: str, known: Sequence[str]) -> ConfigError:
+    text = f"module {module_name} has no class {attribute}"
+    nearest = UnknownName("class", attribute, known).nearest
+    if nearest:
+        text += "; did you mean " + " or ".join(nearest) + "?"
+    if known:
+        text += f" (backends in it: {', '.join(sorted(known))})"
+    return ConfigError(text, key="--backend")
+
+
 def _checked(path: str, make: Callable[[], object]) -> SimulationBackend:
     """Call the maker and see that the result has the methods of a `SimulationBackend`."""
     if isinstance(make, type):
         _check_face(path, make)
     try:
         made = make()
+    except SystemExit as error:
+        raise ContractViolation(
+            f"backend {path!r}: its constructor ended the program: {error!r}"
+        ) from error
     except TypeError as error:
         if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
             raise  # from inside the driver, not from the call

@@ -9,7 +9,7 @@ subscriber sees them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ghost.core import (
@@ -29,8 +29,10 @@ from ghost.hal import (
     GroundTruth,
     SensorSample,
     SimulationBackend,
+    StepReport,
 )
 from ghost.runtime.base import SOURCE, RunBase
+from ghost.runtime.contract import wrong_return
 from ghost.runtime.factories import make_backend
 from ghost.runtime.follower import PlanFollower
 from ghost.runtime.legs import Limits
@@ -102,8 +104,13 @@ class ScenarioRun(RunBase):
         self._check_version()
         capabilities = backend.capabilities
         self._sink = backend.actuators()
+        if not callable(getattr(self._sink, "send", None)):
+            raise self._wrong("actuators() returned", self._sink, "ActuatorSink")
         self._has_truth = capabilities.has_ground_truth
-        providers = sorted(backend.sensors().items())
+        sensors = backend.sensors()
+        if not isinstance(sensors, Mapping):
+            raise self._wrong("sensors() returned", sensors, "mapping of ids to providers")
+        providers = sorted(sensors.items())
         self._counts = {sensor_id: 0 for sensor_id, _ in providers}
         self._polls = [(sid, f"/sensors/{sid}", provider.poll) for sid, provider in providers]
         self._follower = PlanFollower(
@@ -125,9 +132,18 @@ class ScenarioRun(RunBase):
             tuple(provider.spec for _, provider in providers),
             self._autopilot,
             actuators=self._sink.spec,
-            initial_truth=backend.ground_truth() if self._has_truth else None,
+            initial_truth=self._first_truth(),
         )
         return self._observed(info, self._run)
+
+    def _wrong(self, what: str, value: object, expected: str) -> ContractViolation:
+        return wrong_return(self._name, what, value, expected)
+
+    def _first_truth(self) -> GroundTruth | None:
+        truth = self._backend.ground_truth() if self._has_truth else None
+        if truth is not None and not isinstance(truth, GroundTruth):
+            raise self._wrong("ground_truth() returned", truth, "GroundTruth or None")
+        return truth
 
     def _steps_until(self, until_ns: int) -> None:
         backend, publish, digest = self._backend, self.bus.publish, self._digest.update
@@ -137,6 +153,8 @@ class ScenarioRun(RunBase):
         now_ns, truth = self._now_ns, None
         while now_ns < until_ns and not self._stop:
             report = step(step_ns)
+            if not isinstance(report, StepReport):
+                raise self._wrong("step() returned", report, "StepReport")
             self._steps += 1
             if report.now_ns <= now_ns:
                 raise ContractViolation(
@@ -148,14 +166,22 @@ class ScenarioRun(RunBase):
             publish("/step", report, now_ns)
             for sensor_id, topic, poll in polls:
                 samples = poll()
+                if type(samples) is not list:
+                    what = f"poll() of {sensor_id} returned"
+                    raise self._wrong(what, samples, "list of SensorSamples")
                 if samples:
                     counts[sensor_id] += len(samples)
                     for sample in samples:
+                        if type(sample) is not SensorSample:
+                            what = f"poll() of {sensor_id} gave"
+                            raise self._wrong(what, sample, "SensorSample")
                         digest(sample)
                         publish(topic, sample, sample.stamp_sim_ns)
             if has_truth:
                 truth = truth_of()
                 if truth is not None:
+                    if not isinstance(truth, GroundTruth):
+                        raise self._wrong("ground_truth() returned", truth, "GroundTruth or None")
                     digest(truth)
                     publish("/ground_truth", truth, truth.stamp_sim_ns)
                     measure(truth, follower.setpoint_enu_m)
@@ -174,12 +200,15 @@ class ScenarioRun(RunBase):
         publish = self.bus.publish
         publish("/actuators/command", CommandRecord(now_ns, command), now_ns)
         ack: CommandAck = self._sink.send(command, now_ns)
+        if not isinstance(ack, CommandAck):
+            raise self._wrong("send() returned", ack, "CommandAck")
         self._commands += 1
         self._digest.update(ack)
         publish("/actuators/ack", ack, ack.stamp_ns)
         if not ack.accepted:
             self._rejects += 1
             level, reason = command.level.name, ack.reason.name
+            self._refusal = f"{reason} {ack.detail}".rstrip()
             self._emit(
                 Event(
                     type=EventType.SAFETY_VIOLATION,  # as HAL spec §5.2 names it

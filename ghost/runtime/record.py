@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -26,14 +27,26 @@ _ENGINES = ("mujoco", "pybullet", "pymap3d")
 """Packages whose version changes what a world computes; numpy's is written by the recorder."""
 
 
+_MAGIC = b"\x89MCAP0\r\n"
+"""What an MCAP file begins with (mcap.dev/spec); the writer's own copy is slow to import."""
+
+
 def check_recording(
-    path: str, scenario: ScenarioSpec, encodings: Mapping[str, str], *, force: bool
+    path: str,
+    scenario: ScenarioSpec,
+    encodings: Mapping[str, str],
+    *,
+    force: bool,
+    scenario_file: str | None = None,
 ) -> None:
     """Refuse, before anything flies, what cannot be meant.
 
-    Raises `ConfigError` for a file that exists (unless `force`), a folder that does not, and an
-    encoding that is unknown or of something that is no colour camera.
+    Raises `ConfigError` for a file that exists (unless `force`, and even so for `scenario_file` and
+    for one that is no MCAP file), a folder that does not exist, a file that cannot be opened, and
+    an encoding that is unknown or of something that is no colour camera.
     """
+    if not path:
+        raise ConfigError("the name of the file is empty", key="--record")
     file = Path(path)
     if file.is_dir():
         raise ConfigError(f"{path} is a folder; give the name of a file", key="--record")
@@ -43,6 +56,11 @@ def check_recording(
         )
     if not file.parent.is_dir():
         raise ConfigError(f"the folder {file.parent} does not exist", key="--record")
+    try:
+        _check_file(file, scenario_file)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"{path} cannot be written: {reason}", key="--record") from error
     cameras = sorted(sensor.id for sensor in scenario.vehicle.sensors if sensor.type == "rgb")
     for sensor_id, encoding in encodings.items():
         if encoding not in ENCODINGS:
@@ -58,10 +76,32 @@ def check_recording(
             )
 
 
+def _check_file(file: Path, scenario_file: str | None) -> None:
+    """See that the file can be opened, without a trace, and holds nothing but a recording."""
+    if not file.exists():
+        made = file.resolve()  # behind a link that leads to no file yet
+        os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+        made.unlink()
+        return
+    if scenario_file is not None and Path(scenario_file).exists() and file.samefile(scenario_file):
+        raise ConfigError(f"{file} is the scenario itself; give another name", key="--record")
+    if not file.is_file():
+        return  # a device or a pipe: opening it may do something, or wait
+    with file.open("rb") as stream:
+        # A recording that was cut off at once may hold less than the magic.
+        if not _MAGIC.startswith(stream.read(len(_MAGIC))):
+            raise ConfigError(
+                f"{file} is no MCAP file, and --force replaces nothing else; give another name",
+                key="--record",
+            )
+    os.close(os.open(file, os.O_WRONLY))
+
+
 class RecordObserver:
     """A `RunObserver` that records the whole bus into a file.
 
-    What goes wrong with the file never stops the run: it is an event, and in `problem`.
+    What goes wrong with the file in flight never stops the run: it is an event, and in `problem`.
+    A file that cannot be begun does: `attach` raises `ConfigError`.
 
     Args:
         path: the file; one that exists is replaced.
@@ -101,6 +141,8 @@ class RecordObserver:
             transforms=_transforms(info.scenario),
         )
         self._recorder.start()
+        if self._recorder.fault is not None:
+            raise ConfigError(self._recorder.fault, key="--record")
 
     def tick(self, status: RunStatus) -> None:
         """Nothing to do: the recorder listens to the bus."""

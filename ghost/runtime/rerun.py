@@ -197,7 +197,7 @@ def _version_notes(header: Mapping[str, Any]) -> list[str]:
 def _report(
     recorded: RecordedRun, comparison: Comparison, result: RunResult, notes: tuple[str, ...]
 ) -> RerunReport:
-    ran_through = result.outcome is Outcome.COMPLETED and comparison.difference is None
+    ran_through = result.ran_through and comparison.difference is None
     stopped = (
         result.outcome is Outcome.INTERRUPTED
         and comparison.difference is None

@@ -21,6 +21,8 @@ class Outcome(Enum):
     """Somebody asked it to stop (Ctrl-C)."""
     BACKEND_LOST = "backend_lost"
     """The world went away (D23)."""
+    REFUSED = "refused"
+    """The duration was reached, but the backend refused every command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class RunResult:
 
     outcome: Outcome = Outcome.COMPLETED
     error: str = ""
-    """What was lost, for `BACKEND_LOST`."""
+    """What was lost, for `BACKEND_LOST`; the last refusal, for `REFUSED`."""
     commands: int = 0
     plan_items: int = 0
     plan_done: int = 0
@@ -62,8 +64,14 @@ class RunResult:
 
     @property
     def failed(self) -> bool:
-        """True if the flight went wrong: a crash, or an item of the plan that was given up."""
-        return self.crashed or bool(self.plan_timeouts)
+        """True if the flight went wrong: a crash, an item of the plan that was given up, or
+        commands that were all refused."""
+        return self.crashed or bool(self.plan_timeouts) or self.outcome is Outcome.REFUSED
+
+    @property
+    def ran_through(self) -> bool:
+        """True if the scenario's duration was reached, whatever came of the flight."""
+        return self.outcome in (Outcome.COMPLETED, Outcome.REFUSED)
 
     def to_json(self) -> dict[str, Any]:
         """Return the public figures, ready for `json.dumps`; what is not known is None."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ghost.backends.embedded import EmbeddedBackend
-from ghost.config import load_scenario
+from ghost.config import list_vehicles, load_scenario
 from ghost.hal import AckReason, PositionCommand
 
 Ghost = Callable[..., Any]
@@ -53,6 +53,19 @@ def test_a_missing_file(ghost: Ghost, tmp_path: Path, command: str) -> None:
     refused(ghost(command, tmp_path / "nothing.yaml"), "nothing.yaml")
 
 
+def test_a_vehicle_is_no_scenario(ghost: Ghost, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(next(e for e in list_vehicles() if e.name == "x500").path.read_text())
+    refused(ghost("run", path), "this is a vehicle file; ghost run takes a scenario")
+
+
+def test_check_takes_the_names_that_run_takes(ghost: Ghost) -> None:
+    answer = ghost("check", "hover", "x500")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == "hover: ok, scenario 'hover'\nx500: ok, vehicle 'x500'\n"
+    refused(ghost("check", "hoover"), "unknown scenario or vehicle 'hoover'", "'hover'")
+
+
 def test_an_unknown_scenario_lists_the_nearest(ghost: Ghost) -> None:
     refused(ghost("run", "sqare"), "unknown scenario 'sqare'; did you mean 'square'?")
 
@@ -67,6 +80,8 @@ def test_an_unknown_scenario_lists_the_nearest(ghost: Ghost) -> None:
         (["--rtf", "inf"], ["--rtf", "inf", "finite number above 0"]),
         (["--rtf", "0"], ["--rtf", "finite number above 0"]),
         (["--rtf", "-2"], ["--rtf", "finite number above 0"]),
+        (["--rtf", "1e-300"], ["--rtf", "1e-300", "at least 0.001"]),
+        (["--set", "vehicle.sensors.imu0.queue_size=99999999999999999999"], ["queue_size"]),
         (["--rtf", "fast"], ["--rtf", "'fast' is no number"]),
         (["--duration", "0"], ["--duration", "'0' must be more than 0"]),
         (["--duration", "-3s"], ["--duration", "'-3s' must be more than 0"]),
@@ -82,7 +97,7 @@ def test_an_unknown_scenario_lists_the_nearest(ghost: Ghost) -> None:
         (["--set", "vehicle.sensors.imu0.rate_hz=nan"], ["rate_hz", "nan"]),
         (["--backend", "embeded"], ["unknown backend 'embeded'; did you mean 'embedded'?"]),
         (["--backend", "nowhere_at_all:Backend"], ["there is no module 'nowhere_at_all'"]),
-        (["--backend", "json:Backend"], ["unknown class in json 'Backend'"]),
+        (["--backend", "json:Backend"], ["module json has no class Backend"]),
         (["--backend", "json:JSONDecoder"], ["'json:JSONDecoder' is no SimulationBackend"]),
     ],
 )

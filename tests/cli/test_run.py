@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -205,3 +206,59 @@ def test_a_sensor_that_a_backend_lacks_is_said(ghost: Ghost, tmp_path: Path) -> 
     )
     assert answer.code == 0
     assert answer.err == ("ghost: note: sensor mag0 is not there: this world has no event camera\n")
+
+
+MISTAKEN = """
+from ghost.backends.embedded import EmbeddedBackend
+from ghost.hal import AckReason, CommandAck
+
+
+class StepNone(EmbeddedBackend):
+    def step(self, dt_ns):
+        super().step(dt_ns)
+
+
+class Leaves(EmbeddedBackend):
+    def __init__(self):
+        raise SystemExit("no licence")
+
+
+class Refusing(EmbeddedBackend):
+    def actuators(self):
+        return Sink(super().actuators())
+
+
+class Sink:
+    def __init__(self, sink):
+        self.spec = sink.spec
+
+    def send(self, cmd, stamp_ns):
+        return CommandAck(False, AckReason.NOT_ARMED, stamp_ns, None, "locked")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        (
+            "StepNone",
+            "step() returned None, expected a StepReport; `ghost conformance --backend "
+            "mistaken:StepNone` shows more",
+        ),
+        ("Leaves", "its constructor ended the program: SystemExit('no licence')"),
+        ("Refusing", "every command was refused (51 of 51): NOT_ARMED locked"),
+    ],
+)
+def test_a_drivers_mistake_is_one_line_and_code_1(
+    ghost: Ghost, scenario: Path, drivers: str, tmp_path: Path, name: str, line: str
+) -> None:
+    (tmp_path / "mistaken.py").write_text(MISTAKEN)
+    try:
+        answer = ghost("run", scenario, "--backend", f"mistaken:{name}", "--quiet")
+    finally:
+        sys.modules.pop("mistaken", None)
+    assert drivers
+    assert answer.code == 1
+    assert answer.err.count("\n") == 1
+    assert line in answer.err
+    assert "Traceback" not in answer.err

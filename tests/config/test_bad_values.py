@@ -56,7 +56,7 @@ Say = Callable[..., list[str]]
         (
             "step_ns: 4_000_000",
             "step_ns: -4_000_000",
-            "short.yaml:4: step_ns: must be at least 1 ns, got -4000000",
+            "short.yaml:4: step_ns: must be at least 10000 ns, got -4000000",
         ),
         (
             "step_ns: 4_000_000",

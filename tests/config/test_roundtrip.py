@@ -21,6 +21,7 @@ from ghost.core import ConfigError, noise, scenario, vehicle
 from ghost.core.checks import MAX_NS
 
 finite = st.floats(-1e6, 1e6)
+near = st.floats(-1e3, 1e3)
 positive = st.floats(1e-3, 80.0)
 not_negative = st.floats(0.0, 100.0)
 ratio = st.floats(0.0, 1.0)
@@ -76,7 +77,7 @@ cameras = st.builds(
     exposure_ns=st.integers(0, MAX_NS),
 )
 lidars = st.builds(vehicle.LidarSpec, columns=st.integers(1, 1000), rows=st.integers(1, 1000))
-mounts = st.builds(vehicle.MountSpec, pos_m=triple(finite), rpy_deg=triple(finite))
+mounts = st.builds(vehicle.MountSpec, pos_m=triple(near), rpy_deg=triple(finite))
 
 
 @st.composite
@@ -98,7 +99,7 @@ def sensors(draw: st.DrawFn, sensor_id: str) -> vehicle.SensorConfig:
         frame_id=draw(st.none() | text),
         calibration_id=draw(st.none() | text),
         latency_ns=draw(st.integers(0, MAX_NS)),
-        queue_size=draw(st.integers(1, 10**9)),
+        queue_size=draw(st.integers(1, 10**6)),
         mount=draw(mounts),
         noise=model,
         camera=draw(cameras) if kind in ("rgb", "depth") else None,
@@ -123,13 +124,13 @@ def vehicles(draw: st.DrawFn) -> vehicle.VehicleSpec:
                 mass_kg=positive,
                 inertia_kgm2=triple(st.floats(1.0, 1.9)),
                 size_m=triple(positive),
-                collision_offset_m=triple(finite),
+                collision_offset_m=triple(near),
             ),
             rotors=st.tuples(
                 *(
                     st.builds(
                         vehicle.RotorSpec,
-                        pos_m=triple(finite),
+                        pos_m=triple(near),
                         direction=st.just(direction),
                         mass_kg=not_negative,
                         inertia_kgm2=triple(not_negative),
@@ -160,7 +161,7 @@ plan_items = st.one_of(
         scenario.GoTo, pos_enu_m=triple(finite), yaw_deg=finite, speed_mps=positive, timeout_ns=ns
     ),
     st.builds(scenario.Hold, for_ns=st.integers(0, MAX_NS)),
-    st.builds(scenario.VelocityFor, vel_enu_mps=triple(finite), for_ns=ns, yaw_rate_dps=finite),
+    st.builds(scenario.VelocityFor, vel_enu_mps=triple(near), for_ns=ns, yaw_rate_dps=near),
     st.builds(scenario.Land, speed_mps=st.floats(0.05, 5.0), timeout_ns=ns),
 )
 
@@ -201,7 +202,7 @@ def scenarios(draw: st.DrawFn) -> scenario.ScenarioSpec:
                 scenario.WorldSpec,
                 name=text,
                 gravity_mps2=not_negative,
-                wind_enu_mps=triple(finite),
+                wind_enu_mps=triple(st.floats(-150.0, 150.0)),
                 origin=st.builds(scenario.OriginSpec, lat_deg=st.floats(-90.0, 90.0)),
                 obstacles=st.lists(
                     st.builds(
@@ -215,7 +216,7 @@ def scenarios(draw: st.DrawFn) -> scenario.ScenarioSpec:
                 ).map(tuple),
             )
         ),
-        initial=draw(st.builds(scenario.InitialState, pos_enu_m=st.none() | triple(finite))),
+        initial=draw(st.builds(scenario.InitialState, pos_enu_m=st.none() | triple(not_negative))),
         faults=tuple(draw(st.lists(faults(ids), max_size=3))),
         plan=scenario.FlightPlan(
             items=tuple(draw(st.lists(plan_items, max_size=4))),

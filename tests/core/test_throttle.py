@@ -77,6 +77,29 @@ def test_values_that_are_no_pace(host: Host, rtf: float) -> None:
         Throttle(rtf, host)
 
 
+@pytest.mark.parametrize("rtf", [1e-300, 5e-324, 0.0009])
+def test_a_pace_too_slow_to_be_meant(host: Host, rtf: float) -> None:
+    with pytest.raises(ValueError, match=r"rtf must be at least 0\.001, got"):
+        Throttle(rtf, host)
+
+
+def test_the_slowest_pace_waits_for_the_longest_run(host: Host) -> None:
+    throttle = Throttle(1e-3, host)
+    throttle.wait(0)
+    throttle.wait(2**63 - 1)
+    assert host.time_ns > 2**63
+
+
+def test_a_very_long_sleep_is_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`time.sleep` cannot take more than 292 years at once."""
+    slept: list[float] = []
+    monkeypatch.setattr("time.monotonic_ns", lambda: round(sum(slept) * 1e9))
+    monkeypatch.setattr("time.sleep", slept.append)
+    HostClock().sleep_until_ns(10**16)
+    assert sum(slept) == pytest.approx(1e7)
+    assert max(slept) <= 86_400.0
+
+
 @pytest.mark.parametrize("rtf", ["1", None, True])
 def test_kinds_that_are_no_pace(host: Host, rtf: float) -> None:
     with pytest.raises(TypeError, match="rtf must be a number"):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ghost.core import ConfigError, MissingDependency, UnknownName
+from ghost.config import load_scenario
+from ghost.core import ConfigError, ContractViolation, MissingDependency, UnknownName
 from ghost.runtime import (
     BACKENDS,
     backend_path,
@@ -39,6 +40,10 @@ class NeedsPort:
 class Failing(Mine):
     def __init__(self):
         raise ZeroDivisionError("a bug in a driver")
+
+class Leaving(Mine):
+    def __init__(self):
+        raise SystemExit(4)
 
 class Hardware:
     def start(self): ...
@@ -109,6 +114,17 @@ def test_an_unknown_name_lists_the_nearest() -> None:
     )
 
 
+@pytest.mark.parametrize("name", [None, 3])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(TypeError, match=r"the backend's name must be a str .* got (None|3)"):
+        make_backend(name)
+
+
+def test_a_constructor_that_ends_the_program(driver: str) -> None:
+    with pytest.raises(ContractViolation, match=r"constructor ended the program: SystemExit\(4\)"):
+        make_backend(f"{driver}:Leaving")
+
+
 @pytest.mark.usefixtures("without_pybullet")
 def test_a_missing_library_says_what_brings_it() -> None:
     with pytest.raises(MissingDependency) as caught:
@@ -152,7 +168,7 @@ def test_another_import_error_of_a_listed_backend_is_not_taken_for_a_missing_lib
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("{}:Mein", "unknown class in {} 'Mein'; did you mean 'Mine'"),
+        ("{}:Mein", "module {} has no class Mein; did you mean Mine?"),
         ("{}:number", "is a int, not a class or a function"),
         ("{}:Hardware", "it is a RuntimeBackend, whose world moves by itself"),
         ("{}:NeedsPort", "cannot be made without arguments"),
@@ -225,3 +241,19 @@ def test_a_setting_of_another_backend_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="no setting of the backend") as caught:
         make_backend(name, {"gz.attach": "field"})
     assert caught.value.key == "gz.attach"
+
+
+@pytest.mark.parametrize(
+    ("seed", "kind", "expected"),
+    [
+        (-1, ValueError, r"seed must be in 0…2\*\*64-1, got -1"),
+        (1.5, TypeError, r"seed must be an integer, got float 1\.5"),
+    ],
+)
+def test_a_seed_is_no_time(seed: int, kind: type[Exception], expected: str) -> None:
+    backend = make_backend("embedded")
+    try:
+        with pytest.raises(kind, match=expected):
+            backend.reset(load_scenario("hover"), seed)
+    finally:
+        backend.shutdown()

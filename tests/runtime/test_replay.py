@@ -271,16 +271,35 @@ def test_the_file_explains_itself(hover: tuple[Path, RunResult]) -> None:
     assert json.loads(json.dumps(info.result["run"])) == result.to_json()
 
 
-def test_a_recording_that_fails_does_not_stop_the_run(
+def test_a_recording_that_cannot_be_begun_stops_the_run_before_it_flies(
     make_world: Maker, make_scenario: Maker, tmp_path: Path
 ) -> None:
     path = tmp_path / "gone" / "run.mcap"
-    recorder = RecordObserver(str(path))
+    run = ScenarioRun(
+        make_world(), make_scenario(duration_s=0.5), observers=[RecordObserver(str(path))]
+    )
+    with pytest.raises(ConfigError, match=r"run\.mcap cannot be written: No such file") as caught:
+        run.execute()
+    assert caught.value.key == "--record"
+
+
+def test_a_recording_that_fails_in_flight_does_not_stop_the_run(
+    make_world: Maker, make_scenario: Maker, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.mcap"
+
+    class Deleting(RecordObserver):
+        """Loses its file as soon as it is begun."""
+
+        def attach(self, bus: MessageBus, info: RunInfo) -> None:
+            super().attach(bus, info)
+            path.unlink()
+
+    recorder = Deleting(str(path))
     result = ScenarioRun(
         make_world(), make_scenario(duration_s=0.5), observers=[recorder]
     ).execute()
     assert result.outcome is Outcome.COMPLETED
-    assert result.events[EventType.RECORDING_FAULT.value] == 1
     assert recorder.problem is not None
     assert str(path) in recorder.problem
 
@@ -298,7 +317,7 @@ def test_a_recording_that_fails_does_not_stop_the_run(
 def test_what_cannot_be_recorded_is_refused_before_it_flies(
     make_scenario: Maker, tmp_path: Path, name: str, encodings: dict[str, str], says: str
 ) -> None:
-    (tmp_path / "there.mcap").write_text("precious")
+    (tmp_path / "there.mcap").write_bytes(b"\x89MCAP0\r\nprecious")
     with pytest.raises(ConfigError, match=says):
         check_recording(str(tmp_path / name), make_scenario(), encodings, force=False)
     check_recording(str(tmp_path / "there.mcap"), make_scenario(), {}, force=True)

@@ -27,6 +27,7 @@ from ghost.core import (
     SteppedClock,
     VehicleSpec,
     as_ns,
+    check_seed,
 )
 from ghost.hal import (
     HAL_PROTOCOL_VERSION,
@@ -153,7 +154,7 @@ class GazeboBackend:
         """See `SimulationBackend.reset`."""
         if not isinstance(scenario, ScenarioSpec):
             raise TypeError(f"scenario must be a ScenarioSpec, got {type(scenario).__name__}")
-        seed = as_ns("seed", seed, minimum=0)
+        seed = check_seed(seed)
         if any(scenario.initial.vel_enu_mps):
             raise ConfigError(
                 "Gazebo starts every model at rest; set it to [0, 0, 0]", key="initial.vel_enu_mps"

@@ -26,6 +26,7 @@ from ghost.core import (
     EventType,
     ScenarioSpec,
     as_ns,
+    check_seed,
 )
 from ghost.hal import (
     HAL_PROTOCOL_VERSION,
@@ -235,7 +236,7 @@ class ReplayBackend:
         """Rewind. Raises `ConfigError` for a scenario or seed that is not the recorded one."""
         if not isinstance(scenario, ScenarioSpec):
             raise TypeError(f"scenario must be a ScenarioSpec, got {type(scenario).__name__}")
-        seed = as_ns("seed", seed, minimum=0)
+        seed = check_seed(seed)
         recorded = self.run.scenario
         if recorded is None:
             raise ConfigError(

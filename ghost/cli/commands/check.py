@@ -14,7 +14,7 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.pass_context
 def command(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
-    """Check scenario and vehicle files, without running anything.
+    """Check scenario and vehicle files, or shipped ones by name, without running anything.
 
     Every problem of every file is a line on stderr that says where it is and what was expected. The
     exit code is 2 if there was any.
@@ -22,6 +22,7 @@ def command(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     \b
     Examples:
       ghost check my_scenario.yaml
+      ghost check hover
       ghost check configs/scenarios/*.yaml configs/vehicles/*.yaml
     """
     from ghost.cli.failures import complain

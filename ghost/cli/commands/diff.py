@@ -40,11 +40,12 @@ def command(ctx: click.Context, a: str, b: str, topics: tuple[str, ...], as_json
       ghost diff before.mcap after.mcap --topics /ground_truth --topics '/sensors/imu*'
     """
     from ghost.cli.output import print_json
-    from ghost.cli.recordings import opened, tell_notes
+    from ghost.cli.recordings import check_topics, opened, tell_notes
     from ghost.report import Made, diff
 
     wanted = topics or None
     with opened(a) as reader_a, opened(b) as reader_b:
+        check_topics(topics, reader_a, reader_b)
         found = diff(reader_a.messages(wanted), reader_b.messages(wanted))
         made_a, made_b = Made.of(reader_a.info()), Made.of(reader_b.info())
     notes = tuple(f"{made.path}: {note}" for made in (made_a, made_b) for note in made.notes)

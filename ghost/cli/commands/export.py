@@ -66,11 +66,12 @@ def command(
     """
     from ghost.cli.failures import complain
     from ghost.cli.output import print_json, print_table, table
-    from ghost.cli.recordings import opened, tell_notes
+    from ghost.cli.recordings import beside, check_topics, opened, tell_notes
     from ghost.report import export
 
-    folder = output if output is not None else Path(f"{Path(file).with_suffix('')}_{form}")
+    folder = output if output is not None else beside(file, form)
     with opened(file) as reader:
+        check_topics(topics, reader)
         done = export(reader.messages(topics or None), folder, form, images=images)
         notes = reader.notes
     if as_json:

@@ -10,8 +10,14 @@ from ghost.cli.gazebo import listing, messages, worlds
 __all__ = ["command"]
 
 
-@click.group("gz", short_help="Look at Gazebo's topics, services and worlds.", epilog=EPILOG)
-def command() -> None:
+@click.group(
+    "gz",
+    short_help="Look at Gazebo's topics, services and worlds.",
+    epilog=EPILOG,
+    invoke_without_command=True,
+)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """Look at a Gazebo server, and move its time, without Gazebo installed.
 
     Where the server is, GZ_PARTITION, GZ_IP, GZ_RELAY and so on say, as they do to Gazebo itself;
@@ -25,6 +31,8 @@ def command() -> None:
       ghost gz hz /world/field/model/ghost_x500/link/base_link/sensor/imu0/imu
       ghost gz step 250
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 for _part in (

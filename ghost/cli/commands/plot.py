@@ -40,9 +40,9 @@ def command(file: str, output: Path | None, show: bool, as_json: bool) -> None:
       ghost plot flight.mcap -o report --open
     """
     from ghost.cli.output import print_json
-    from ghost.cli.recordings import opened, tell_notes
+    from ghost.cli.recordings import beside, opened, tell_notes
 
-    folder = output if output is not None else Path(f"{Path(file).with_suffix('')}_report")
+    folder = output if output is not None else beside(file, "report")
     with opened(file) as reader:
         written = _write(reader, folder)
     if as_json:

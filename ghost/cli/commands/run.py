@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ghost.cli.exit_codes import EPILOG, ExitCode
-from ghost.cli.params import DURATION, OVERRIDE, PORT, RTF, SEED, see_current_folder
+from ghost.cli.params import DURATION, ENCODING, OVERRIDE, PORT, RTF, SEED, see_current_folder
 
 if TYPE_CHECKING:
     from ghost.core import ScenarioSpec
@@ -56,7 +56,7 @@ __all__ = ["command"]
 @click.option(
     "--encoding",
     "encodings",
-    type=OVERRIDE,
+    type=ENCODING,
     multiple=True,
     metavar="SENSOR=ENCODING",
     help="How to record a colour camera: raw (the default), png, or jpeg, which loses bits.",
@@ -118,7 +118,7 @@ def command(
 
     changes, settings = split_settings(overrides)
     spec = _scenario(scenario, changes, duration)
-    recorder = _recorder(record, spec, encodings, force)
+    recorder = _recorder(record, spec, scenario, encodings, force)
     server = _live(live, live_host)
     if server is not None and rtf is None:
         rtf = 1.0
@@ -154,7 +154,7 @@ def _scenario(name: str, overrides: tuple[str, ...], duration_ns: int | None) ->
 
 
 def _recorder(
-    path: str | None, spec: ScenarioSpec, encodings: tuple[str, ...], force: bool
+    path: str | None, spec: ScenarioSpec, name: str, encodings: tuple[str, ...], force: bool
 ) -> RecordObserver | None:
     if path is None:
         if encodings or force:
@@ -167,7 +167,7 @@ def _recorder(
     for text in encodings:
         sensor_id, _, encoding = text.partition("=")
         chosen[sensor_id.strip()] = encoding.strip()
-    check_recording(path, spec, chosen, force=force)
+    check_recording(path, spec, chosen, force=force, scenario_file=name)
     return RecordObserver(path, encodings=chosen)
 
 
@@ -232,6 +232,9 @@ def _verdict(result: RunResult) -> tuple[ExitCode, str]:
     if result.outcome is Outcome.INTERRUPTED:
         return ExitCode.INTERRUPTED, f"interrupted {at}"
     wrong = ["the vehicle crashed"] if result.crashed else []
+    if result.outcome is Outcome.REFUSED:
+        count = f"{result.command_rejects} of {result.commands}"
+        wrong.append(f"every command was refused ({count}): {result.error}")
     wrong += [f"'{item}' timed out" for item in result.plan_timeouts]
     if wrong:
         return ExitCode.FAILED, f"the flight went wrong: {'; '.join(wrong)}"

@@ -192,7 +192,7 @@ def pub(
     from ghost.cli.failures import complain
     from ghost.core import HostClock
 
-    data = _encode(type_name, message)
+    data = _encode(type_name, message, must_be_known=True)
     host = HostClock()
     with node_of(partition, ip) as node:
         publisher = node.advertise(topic, type_name)
@@ -249,8 +249,12 @@ def call(
         click.echo("\n".join(as_lines(shown)))
 
 
-def _encode(type_name: str, text: str) -> bytes:
-    """JSON to the bytes of a message; what is wrong with it is bad input."""
+def _encode(type_name: str, text: str, *, must_be_known: bool = False) -> bytes:
+    """JSON to the bytes of a message; what is wrong with it is bad input.
+
+    An empty message has the same bytes (none) whatever its type, so a type may be unknown that
+    somebody else advertised; not so one that we are the first to name (`must_be_known`).
+    """
     from google.protobuf import json_format
 
     from ghost.core import ConfigError, UnknownName
@@ -258,7 +262,7 @@ def _encode(type_name: str, text: str) -> bytes:
 
     cls = message_class(type_name)
     if cls is None:
-        if text.strip() in ("", "{}"):
+        if text.strip() in ("", "{}") and not must_be_known:
             return b""
         raise UnknownName("message type", type_name, known_types())
     try:

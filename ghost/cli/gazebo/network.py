@@ -56,9 +56,19 @@ def options_of(partition: str | None, ip: str | None) -> TransportOptions:
 @contextlib.contextmanager
 def node_of(partition: str | None, ip: str | None) -> Iterator[Node]:
     """A node that is closed at the end."""
+    from ghost.core.errors import ConfigError
     from ghost.gz.transport import open_node
 
-    with open_node(options_of(partition, ip)) as node:
+    try:
+        made = open_node(options_of(partition, ip))
+    except ConfigError as error:
+        # The options went in as variables; who gave an option looks for its name.
+        if ip and error.key == "GZ_IP":
+            error.key = "--ip"
+        if partition is not None and error.key == "GZ_PARTITION":
+            error.key = "--partition"
+        raise
+    with made as node:
         yield node
 
 

@@ -7,6 +7,7 @@ Python modules where they are installed.
 from __future__ import annotations
 
 from ghost.gz.transport.errors import (
+    AddressInvalid,
     NameInvalid,
     ServiceRefused,
     TransportError,
@@ -28,6 +29,7 @@ from ghost.gz.transport.types import (
 )
 
 __all__ = [
+    "AddressInvalid",
     "IMPLEMENTATIONS",
     "Incoming",
     "MessageCallback",

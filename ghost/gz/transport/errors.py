@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ghost.core import ConfigError, GhostError
 
-__all__ = ["NameInvalid", "ServiceRefused", "TransportError", "TransportTimeout"]
+__all__ = ["AddressInvalid", "NameInvalid", "ServiceRefused", "TransportError", "TransportTimeout"]
 
 
 class TransportError(GhostError):
@@ -23,6 +23,10 @@ class ServiceRefused(TransportError):
         super().__init__(f"service {service}{where} refused the request (its result was false)")
         self.service = service
         self.address = address
+
+
+class AddressInvalid(ConfigError, TransportError):
+    """The own address is not one of this computer."""
 
 
 class NameInvalid(ConfigError):

@@ -7,7 +7,7 @@ import socket
 
 from ghost.gz.transport.counters import Counters
 from ghost.gz.transport.datagram import MAX_DATAGRAM
-from ghost.gz.transport.errors import TransportError
+from ghost.gz.transport.errors import AddressInvalid, TransportError
 
 __all__ = ["Channel"]
 
@@ -72,9 +72,10 @@ class Channel:
                     "Ghost another GZ_DISCOVERY_MSG_PORT and GZ_DISCOVERY_SRV_PORT"
                 ) from error
             if error.errno == errno.EADDRNOTAVAIL:
-                raise TransportError(
-                    f"{ip} is not an address of this computer; set GZ_IP to one that "
-                    "`ip -4 address` lists, or unset it for the loopback"
+                raise AddressInvalid(
+                    f"{ip} is not an address of this computer; give one that `ip -4 address` "
+                    "lists, or none for the loopback",
+                    key="GZ_IP",
                 ) from error
             raise TransportError(f"cannot open UDP {host}:{port}: {error}") from error
         return made
