@@ -7,6 +7,7 @@ import json
 import socket
 import struct
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any
@@ -235,9 +236,15 @@ def test_it_listens_to_this_machine_alone_and_stops() -> None:
         with socket.create_connection(("127.0.0.1", port), timeout=5.0):
             pass
     server.close(None)
-    with socket.socket() as again:
-        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        again.bind(("127.0.0.1", port))
+    # The SDK closes its listener on a thread of its own, a moment after stop() has returned.
+    deadline = threading.Event()
+    for _ in range(500):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=5.0).close()
+        except ConnectionRefusedError:
+            return
+        deadline.wait(0.01)
+    pytest.fail("the server still answers five seconds after it was closed")
 
 
 def test_the_sdk_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
