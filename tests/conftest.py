@@ -1,7 +1,8 @@
-"""What all rooms share: tests marked `gl` are skipped, with the reason, where nothing can draw."""
+"""What all rooms share: tests that need what is not here are skipped, with the reason."""
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 import pytest
@@ -17,6 +18,8 @@ def _rendering() -> tuple[bool, str]:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("px4") is not None and not os.environ.get("GHOST_TEST_PX4"):
+        pytest.skip("no real PX4: name a px4 program with GHOST_TEST_PX4")
     if item.get_closest_marker("gl") is None:
         return
     available, detail = _rendering()

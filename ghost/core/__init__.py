@@ -1,5 +1,6 @@
 """Ground floor of Ghost: time, order, chance, errors (and the configuration types)."""
 
+from ghost.core.autopilot import AutopilotLink, AutopilotSpec
 from ghost.core.bus import Envelope, MessageBus, Subscription
 from ghost.core.clock import (
     Handle,
@@ -21,6 +22,7 @@ from ghost.core.errors import (
 )
 from ghost.core.events import EVENTS_TOPIC, Event, EventSeverity, EventType, JsonValue
 from ghost.core.failures import EventSink
+from ghost.core.kept_process import KeptProcess
 from ghost.core.noise import (
     AltimeterNoise,
     BarometerNoise,
@@ -34,6 +36,7 @@ from ghost.core.noise import (
     TriadNoise,
 )
 from ghost.core.ns import as_ns
+from ghost.core.outputs import OutputSpec
 from ghost.core.periodic import PeriodicThread, schedule_periodic_thread
 from ghost.core.random import RandomSource, RandomStream, check_seed
 from ghost.core.scenario import (
@@ -93,6 +96,8 @@ __all__ = [
     "RandomSource",
     "RandomStream",
     # scenarios
+    "AutopilotLink",
+    "AutopilotSpec",
     "BoxObstacle",
     "FaultKind",
     "FaultSpec",
@@ -115,6 +120,7 @@ __all__ = [
     "LidarSpec",
     "MotorSpec",
     "MountSpec",
+    "OutputSpec",
     "RotorSpec",
     "SensorConfig",
     "SensorType",
@@ -130,6 +136,8 @@ __all__ = [
     "NoiseModel",
     "RangeNoise",
     "TriadNoise",
+    # programs
+    "KeptProcess",
     # errors
     "BackendLost",
     "ClosedError",

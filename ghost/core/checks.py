@@ -8,6 +8,7 @@ word into a file position, and it does not believe a check about a key that it h
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 
 from ghost.core.ns import as_ns
@@ -23,7 +24,9 @@ __all__ = [
     "Vec3",
     "check_choice",
     "check_finite",
+    "check_int",
     "check_ns",
+    "check_text",
 ]
 
 Vec3 = tuple[float, float, float]
@@ -82,3 +85,33 @@ def check_choice(owner: object, name: str, choices: Sequence[str]) -> None:
     value = getattr(owner, name)
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+
+
+def check_int(owner: object, *names: str, minimum: int, maximum: int) -> None:
+    """Raise if a field is not a whole number in `minimum..maximum`, both inclusive.
+
+    A field that is `None` is skipped. `TypeError` for a float or a bool, `ValueError` for a number
+    out of range.
+    """
+    for name in names:
+        value = getattr(owner, name)
+        if value is None:
+            continue
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError(f"{name} must be a whole number, got {value!r}") from None
+        if isinstance(value, bool):
+            raise TypeError(f"{name} must be a whole number, got {value!r}")
+        if not minimum <= number <= maximum:
+            raise ValueError(f"{name} must be within {minimum}..{maximum}, got {number}")
+
+
+def check_text(owner: object, *names: str) -> None:
+    """Raise `TypeError` if a field is not a text, `ValueError` if it has a line break or a NUL."""
+    for name in names:
+        value = getattr(owner, name)
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must be a text, got {value!r}")
+        if any(character in value for character in "\n\r\0"):
+            raise ValueError(f"{name} must be one line without a NUL, got {value!r}")

@@ -47,6 +47,8 @@ class EventType(StrEnum):
     RUN_STARTED = "run_started"
     RUN_FINISHED = "run_finished"
     REPLAY_ENDED = "replay_ended"
+    AUTOPILOT = "autopilot"
+    """What an autopilot said or did by itself."""
 
 
 _NO_PAYLOAD: Mapping[str, JsonValue] = MappingProxyType({})

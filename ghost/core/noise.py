@@ -112,9 +112,19 @@ class GnssNoise:
     """Steady-state standard deviation of the slow error on each axis, m."""
     wander_time_s: float = 60.0
     """Correlation time of the slow error, s."""
+    velocity_sigma_mps: float | None = None
+    """Standard deviation of the velocity per fix and axis, m/s. Where it is given, 0 included, the
+    receiver measures velocity too: `meta.extensions["vel_enu_mps"]` of its samples, world ENU."""
 
     def __post_init__(self) -> None:
-        check_finite(self, "horizontal_sigma_m", "vertical_sigma_m", "wander_sigma_m", minimum=0.0)
+        check_finite(
+            self,
+            "horizontal_sigma_m",
+            "vertical_sigma_m",
+            "wander_sigma_m",
+            "velocity_sigma_mps",
+            minimum=0.0,
+        )
         check_finite(self, "wander_time_s", minimum=1e-3)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
+from ghost.core.autopilot import AutopilotSpec, autopilot_conflicts
 from ghost.core.checks import (
     MAX_NS,
     MAX_POS_M,
@@ -325,6 +326,8 @@ class ScenarioSpec:
     """Sensor faults to inject."""
     plan: FlightPlan = field(default_factory=FlightPlan)
     """What the vehicle does."""
+    autopilot: AutopilotSpec | None = None
+    """The autopilot that flies; without it the built-in controller does."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -371,3 +374,4 @@ class ScenarioSpec:
                     f"faults.{index}.sensor {fault.sensor!r} is not among vehicle.sensors: "
                     f"{', '.join(sensor_ids) or 'there are none'}"
                 )
+        yield from autopilot_conflicts(self)

@@ -20,6 +20,7 @@ from ghost.core.checks import (
     check_ns,
 )
 from ghost.core.noise import NoiseModel
+from ghost.core.outputs import OutputSpec, output_conflicts
 
 __all__ = [
     "BodyDragSpec",
@@ -378,6 +379,12 @@ class SensorConfig:
         """The frame's name, never empty."""
         return self.frame_id or self.id
 
+    @property
+    def measures_velocity(self) -> bool:
+        """Whether this is a `gps` whose samples hold a velocity (`GnssNoise`)."""
+        gnss = self.noise.gnss if self.noise else None
+        return gnss is not None and gnss.velocity_sigma_mps is not None
+
 
 @dataclass(frozen=True, slots=True)
 class VehicleSpec:
@@ -401,6 +408,8 @@ class VehicleSpec:
     """Drag of the airframe; none if not given."""
     control: ControlSpec = field(default_factory=ControlSpec)
     """The built-in controller."""
+    outputs: tuple[OutputSpec, ...] = ()
+    """What an autopilot's output channels drive; not given: channel i drives rotor i."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -420,6 +429,9 @@ class VehicleSpec:
                     f"sensors must have different ids: id {sensor_id!r} is given "
                     f"{ids.count(sensor_id)} times"
                 )
+        problems = list(output_conflicts(self.outputs, len(self.rotors)))
+        if problems:
+            raise ValueError("\n".join(problems))
 
     @property
     def mass_kg(self) -> float:

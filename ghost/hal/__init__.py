@@ -16,6 +16,7 @@ from ghost.hal.actuator import (
     VelocityCommand,
 )
 from ghost.hal.arrays import frozen_array
+from ghost.hal.autopilot import MavlinkTraffic, Reporting, StateEstimate
 from ghost.hal.backend import RuntimeBackend, SimulationBackend
 from ghost.hal.capabilities import HAL_PROTOCOL_VERSION, Capabilities
 from ghost.hal.digest import RunDigest, canonical_bytes, digest
@@ -54,8 +55,11 @@ __all__ = [
     "Capabilities",
     "GroundTruth",
     "LockstepState",
+    "MavlinkTraffic",
+    "Reporting",
     "RuntimeBackend",
     "SimulationBackend",
+    "StateEstimate",
     "StepReport",
     # sensors
     "SensorHealth",

@@ -245,6 +245,10 @@ class Armable(Protocol):
     `capabilities.extensions["armable"]` is true where a backend implements it.
     """
 
+    @property
+    def armed(self) -> bool:
+        """Whether the motors are armed, as last heard from the autopilot."""
+
     def arm(self) -> CommandAck:
         """Arm the motors; a refusal carries the autopilot's own reason in `detail`."""
 

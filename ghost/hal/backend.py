@@ -28,6 +28,7 @@ class SimulationBackend(Protocol):
     def reset(self, scenario: ScenarioSpec, seed: int) -> None:
         """Put the world into the scenario's start, as if the backend were new, at time 0.
 
+        With an autopilot (`ScenarioSpec.autopilot`) the clock stands where that was ready to arm.
         Deterministic backends give bit-identical samples, truth and acks for the same scenario,
         seed and inputs. Subscribers attached before stay attached. Raises `ConfigError` for a
         scenario this backend cannot run, `BackendLost` if the world cannot be reached.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ghost.core import (
     BackendLost,
     ClosedError,
+    ConfigError,
     ContractViolation,
     Event,
     HostClock,
@@ -108,6 +109,12 @@ class PhysicsBackend:
         if not isinstance(scenario, ScenarioSpec):
             raise TypeError(f"scenario must be a ScenarioSpec, got {type(scenario).__name__}")
         seed = check_seed(seed)
+        if scenario.autopilot is not None:
+            raise ConfigError(
+                "this world has no autopilot; put Px4Backend around it (ghost run does), or leave "
+                "the key out for the built-in controller",
+                key="autopilot",
+            )
         missing = dict(self._missing(scenario.vehicle))
         vehicle = scenario.vehicle
         if missing:

@@ -101,6 +101,8 @@ class SensorRig:
         if kind == "barometer":
             return lambda: self._barometer(mount)
         if kind == "gps":
+            if sensor.measures_velocity:
+                return lambda: GnssTruth(*self._position(mount), self._velocity(mount))
             return lambda: GnssTruth(*self._position(mount))
         if kind == "altimeter":
             return lambda: self._altimeter(mount, sensor.reference)
@@ -126,6 +128,22 @@ class SensorRig:
             x + r[0] * px + r[1] * py + r[2] * pz,
             y + r[3] * px + r[4] * py + r[5] * pz,
             z + r[6] * px + r[7] * py + r[8] * pz,
+        )
+
+    def _velocity(self, mount: _Mount) -> tuple[float, float, float]:
+        """Of the sensor's origin, world ENU, m/s."""
+        state = self._world.state
+        vx, vy, vz = state[7:10]
+        if not mount.offset:
+            return vx, vy, vz
+        r = rotation_of(state[3], state[4], state[5], state[6])
+        wx, wy, wz = state[10:13]
+        px, py, pz = mount.pos
+        cx, cy, cz = wy * pz - wz * py, wz * px - wx * pz, wx * py - wy * px
+        return (
+            vx + r[0] * cx + r[1] * cy + r[2] * cz,
+            vy + r[3] * cx + r[4] * cy + r[5] * cz,
+            vz + r[6] * cx + r[7] * cy + r[8] * cz,
         )
 
     def _pose(self, mount: _Mount) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -250,15 +268,7 @@ class SensorRig:
         p, q, s = mount.to_sensor(state[10], state[11], state[12])
         if not distance > FLOW_MIN_RANGE_M:
             return 0.0, 0.0, p, q, s, math.nan
-        vx, vy, vz = state[7:10]
-        if mount.offset:
-            body = rotation_of(state[3], state[4], state[5], state[6])
-            wx, wy, wz = state[10:13]
-            px, py, pz = mount.pos
-            cx, cy, cz = wy * pz - wz * py, wz * px - wx * pz, wx * py - wy * px
-            vx += body[0] * cx + body[1] * cy + body[2] * cz
-            vy += body[3] * cx + body[4] * cy + body[5] * cz
-            vz += body[6] * cx + body[7] * cy + body[8] * cz
+        vx, vy, vz = self._velocity(mount)
         ux = r[0] * vx + r[3] * vy + r[6] * vz
         uy = r[1] * vx + r[4] * vy + r[7] * vz
         return p + uy / distance, q - ux / distance, p, q, s, distance

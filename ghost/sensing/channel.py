@@ -175,11 +175,12 @@ class SensorChannel:
         return -(-k * self._period_num // self._period_den)
 
     def _publish(self, now_ns: int, k: int, stamp_sensor_ns: int, reading: Reading) -> None:
-        payload, error = reading
+        payload, note = reading
         health, meta = _OK, self._meta
-        if error is not None:
-            health = _FAULTY
-            meta = SensorMeta(meta.frame_id, meta.calibration_id, {"error": error})
+        if note is not None:
+            if isinstance(note, str):
+                health, note = _FAULTY, {"error": note}
+            meta = SensorMeta(meta.frame_id, meta.calibration_id, note)
         self.provider.publish(
             SensorSample(
                 self._sensor_id,

@@ -58,6 +58,8 @@ class GnssTruth(NamedTuple):
     e: float
     n: float
     u: float
+    vel_enu_mps: tuple[float, float, float] | None = None
+    """Velocity of the antenna; only read for a receiver that measures it."""
 
 
 class AltimeterTruth(NamedTuple):

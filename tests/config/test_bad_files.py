@@ -107,7 +107,7 @@ def test_unknown_scenario_lists_nearest_and_all() -> None:
     with pytest.raises(UnknownName) as caught:
         load_scenario("hoover")
     text = str(caught.value)
-    assert text.startswith("unknown scenario 'hoover'; did you mean 'hover'?")
+    assert text.startswith("unknown scenario 'hoover'; did you mean 'hover' or 'px4_hover'?")
     for name in ("all_sensors", "hover", "imu_only_1khz", "sensor_faults", "square"):
         assert name in text
 

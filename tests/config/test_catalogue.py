@@ -18,7 +18,17 @@ from ghost.config import (
     load_scenario,
     load_vehicle,
 )
-from ghost.core import ConfigError, FaultKind, GoTo, Hold, Land, SensorType, TakeOff, VehicleSpec
+from ghost.core import (
+    AutopilotSpec,
+    ConfigError,
+    FaultKind,
+    GoTo,
+    Hold,
+    Land,
+    SensorType,
+    TakeOff,
+    VehicleSpec,
+)
 
 
 def test_names() -> None:
@@ -26,6 +36,9 @@ def test_names() -> None:
         "all_sensors",
         "hover",
         "imu_only_1khz",
+        "px4_gazebo_hover",
+        "px4_hover",
+        "px4_square",
         "sensor_faults",
         "square",
     ]
@@ -33,6 +46,7 @@ def test_names() -> None:
         "racer",
         "x500",
         "x500_imu_1khz",
+        "x500_px4",
         "x500_sensors",
     ]
 
@@ -87,12 +101,12 @@ def test_x500_imu_density_gives_the_measured_sigma() -> None:
 
 
 def airframe(vehicle: VehicleSpec) -> VehicleSpec:
-    return dataclasses.replace(vehicle, name="-", description="", sensors=())
+    return dataclasses.replace(vehicle, name="-", description="", sensors=(), outputs=())
 
 
 def test_variants_of_the_x500_differ_in_sensors_only() -> None:
     x500 = load_vehicle("x500")
-    for name in ("x500_sensors", "x500_imu_1khz"):
+    for name in ("x500_sensors", "x500_imu_1khz", "x500_px4"):
         assert airframe(load_vehicle(name)) == airframe(x500)
     every = load_vehicle("x500_sensors")
     assert every.sensors[: len(x500.sensors)] == x500.sensors
@@ -177,3 +191,48 @@ def test_an_installed_wheel_has_them_inside(
     assert [(e.name, e.description) for e in list_scenarios()] == [("only", "just this")]
     with pytest.raises(ConfigError, match=r"lacks its vehicles \(configs/vehicles\): install"):
         list_vehicles()
+
+
+def test_vehicle_for_px4() -> None:
+    """What its estimator takes off with, and its motors in its own order."""
+    vehicle, x500 = load_vehicle("x500_px4"), load_vehicle("x500")
+    assert [(o.channel, o.rotor, o.servo) for o in vehicle.outputs] == [
+        (i, i, "") for i in range(4)
+    ]
+    assert {(o.reversed, o.curve) for o in vehicle.outputs} == {(False, "thrust")}
+    rates = {sensor.type: sensor.rate_hz for sensor in vehicle.sensors}
+    assert rates == {"imu": 250.0, "barometer": 50.0, "magnetometer": 100.0, "gps": 10.0}
+    assert vehicle.sensors[:3] == x500.sensors[:3]
+    noise = vehicle.sensors[3].noise
+    assert noise is not None
+    assert noise.gnss is not None
+    assert noise.gnss.velocity_sigma_mps == 0.05
+    assert vehicle.sensors[3].measures_velocity
+    assert not any(sensor.measures_velocity for sensor in x500.sensors)
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "like"),
+    [
+        ("px4_hover", "simulator", "hover"),
+        ("px4_square", "simulator", "square"),
+        ("px4_gazebo_hover", "gz_bridge", "hover"),
+    ],
+)
+def test_scenarios_of_px4_fly_what_the_others_fly(name: str, link: str, like: str) -> None:
+    spec = load_scenario(name)
+    assert spec.autopilot == AutopilotSpec(link=link)  # type: ignore[arg-type]  # a str of the two
+    assert spec.plan == load_scenario(like).plan
+    assert spec.step_ns == spec.physics_step_ns == 4_000_000
+    assert spec.vehicle == load_vehicle("x500_px4")
+    east, north, up = spec.world.magnetic_field_enu_t
+    assert math.degrees(math.atan2(east, north)) == pytest.approx(3.41, abs=0.01)
+    assert math.degrees(math.atan2(-up, math.hypot(east, north))) == pytest.approx(63.16, abs=0.01)
+    assert math.hypot(east, north, up) == pytest.approx(48.24e-6, abs=1e-8)
+    assert ("--backend gazebo" in spec.description) == (link == "gz_bridge")
+
+
+def test_scenarios_without_px4_have_no_autopilot() -> None:
+    for entry in list_scenarios():
+        spec = load_scenario(entry.path)
+        assert (spec.autopilot is not None) == entry.name.startswith("px4_"), entry.name

@@ -205,5 +205,6 @@ def test_every_single_deletion(name: str) -> None:
             if isinstance(kept, dict | list):
                 walk(kept)
 
-    for part in ("plan", "faults", "world"):
-        walk(whole[part])
+    for part in ("plan", "faults", "world", "autopilot"):
+        walk(whole[part] or {})
+    walk(whole["vehicle"]["outputs"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from ghost.config import (
     spec_to_dict,
     vehicle_from_dict,
 )
-from ghost.core import ConfigError, noise, scenario, vehicle
+from ghost.core import AutopilotSpec, ConfigError, OutputSpec, noise, scenario, vehicle
 from ghost.core.checks import MAX_NS
 
 finite = st.floats(-1e6, 1e6)
@@ -50,7 +51,12 @@ NOISE: dict[str, st.SearchStrategy[object]] = {
         noise.MagnetometerNoise, white_sigma_t=triple(not_negative), bias_t=triple(finite)
     ),
     "barometer": st.builds(noise.BarometerNoise, white_sigma_pa=not_negative, bias_pa=finite),
-    "gnss": st.builds(noise.GnssNoise, horizontal_sigma_m=not_negative, wander_time_s=positive),
+    "gnss": st.builds(
+        noise.GnssNoise,
+        horizontal_sigma_m=not_negative,
+        wander_time_s=positive,
+        velocity_sigma_mps=st.none() | not_negative,
+    ),
     "altimeter": st.builds(noise.AltimeterNoise, white_sigma_m=not_negative, bias_m=finite),
     "range": st.builds(noise.RangeNoise, sigma_m=not_negative, dropout_ratio=ratio),
     "flow": st.builds(noise.FlowNoise, sigma_rad=not_negative),
@@ -108,6 +114,42 @@ def sensors(draw: st.DrawFn, sensor_id: str) -> vehicle.SensorConfig:
     )
 
 
+one_line = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
+
+
+@st.composite
+def outputs(draw: st.DrawFn) -> tuple[OutputSpec, ...]:
+    """None, or all four rotors and a servo, on any channels in any order."""
+    if draw(st.booleans()):
+        return ()
+    rotors = draw(st.permutations([0, 1, 2, 3, None]))
+    channels = draw(st.lists(st.integers(0, 15), min_size=5, max_size=5, unique=True))
+    return tuple(
+        OutputSpec(
+            channel=channel,
+            rotor=rotor,
+            servo=draw(one_line.filter(bool)) if rotor is None else "",
+            reversed=draw(st.booleans()),
+            curve=draw(st.sampled_from(["thrust", "speed"])),
+        )
+        for channel, rotor in zip(channels, rotors, strict=True)
+    )
+
+
+autopilots = st.builds(
+    AutopilotSpec,
+    link=st.just("gz_bridge"),
+    binary=one_line,
+    airframe=st.integers(0, 2**31 - 1),
+    params=one_line,
+    instance=st.integers(-1, 249),
+    warmup_ns=st.integers(0, 10**12),
+    ready_timeout_ns=st.integers(10**12, MAX_NS),
+    answer_deadline_ns=st.integers(10**6, MAX_NS),
+    start_timeout_ns=st.integers(10**6, MAX_NS),
+) | st.builds(AutopilotSpec, link=st.just("gz_bridge"), image=one_line)
+
+
 @st.composite
 def vehicles(draw: st.DrawFn) -> vehicle.VehicleSpec:
     ids = draw(
@@ -151,6 +193,7 @@ def vehicles(draw: st.DrawFn) -> vehicle.VehicleSpec:
             control=st.builds(
                 vehicle.ControlSpec, rate_hz=positive, max_tilt_deg=st.floats(1.0, 84.0)
             ),
+            outputs=outputs(),
         )
     )
 
@@ -235,6 +278,15 @@ def test_scenarios(spec: scenario.ScenarioSpec) -> None:
     data = spec_to_dict(spec)
     assert spec_from_dict(data) == spec
     assert spec_from_dict(json.loads(json.dumps(data))) == spec
+
+
+@given(scenarios(), autopilots)
+@checked
+def test_scenarios_with_an_autopilot(spec: scenario.ScenarioSpec, autopilot: AutopilotSpec) -> None:
+    imu = vehicle.SensorConfig(id="imu_of_px4", type="imu", rate_hz=1e9 / spec.step_ns)
+    with_imu = replace(spec.vehicle, sensors=(*spec.vehicle.sensors, imu))
+    flown = replace(spec, vehicle=with_imu, initial=scenario.InitialState(), autopilot=autopilot)
+    assert spec_from_dict(json.loads(json.dumps(spec_to_dict(flown)))) == flown
 
 
 @given(vehicles())

@@ -31,6 +31,7 @@ from ghost.hal import (
     IMUPayload,
     LockstepState,
     MagnetometerPayload,
+    MavlinkTraffic,
     Message,
     MotorCommand,
     OpticalFlowPayload,
@@ -41,6 +42,7 @@ from ghost.hal import (
     SensorMeta,
     SensorSample,
     SensorSpec,
+    StateEstimate,
     StepReport,
     VelocityCommand,
 )
@@ -168,6 +170,17 @@ _ARGUMENTS: Mapping[type[Message], Callable[[], dict[str, Any]]] = {
         "rate_flu_rps": np.array([0.01, 0.02, 0.03]),
         "acc_enu_mps2": np.array([0.0, 0.0, -0.5]),
         "motor_rps": np.array([600.0, 601.0, 602.0, 603.0]),
+    },
+    StateEstimate: lambda: {
+        "stamp_sim_ns": 20_000_000,
+        "pos_enu_m": np.array([1.0, 2.0, 3.0]),
+        "q_enu_flu": np.array([1.0, 0.0, 0.0, 0.0]),
+        "vel_enu_mps": np.array([0.1, 0.2, 0.3]),
+    },
+    MavlinkTraffic: lambda: {
+        "stamp_sim_ns": 20_000_000,
+        "sent": np.array([0xFD, 9, 0], dtype=np.uint8),
+        "received": np.array([0xFD, 1], dtype=np.uint8),
     },
     Capabilities: lambda: {
         "hal_version": 1,

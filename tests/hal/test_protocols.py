@@ -229,3 +229,17 @@ def test_clocks_and_specs_come_from_the_ground_floor() -> None:
     assert typing.get_type_hints(getter)["return"] is core.SimClock
     getter = inspect.getattr_static(hal.RuntimeBackend, "clock").fget
     assert typing.get_type_hints(getter)["return"] is core.SystemClock
+
+
+def test_optional_protocols_of_an_autopilot() -> None:
+    """Beside the specification: D16, and what a recorder asks for."""
+    members = {
+        name: {n for n in vars(getattr(hal, name)) if not n.startswith("_")}
+        for name in ("Armable", "Reporting")
+    }
+    assert members == {"Armable": {"arm", "disarm", "armed"}, "Reporting": {"reports"}}
+    armed = inspect.getattr_static(hal.Armable, "armed")
+    assert isinstance(armed, property)
+    assert typing.get_type_hints(armed.fget)["return"] is bool
+    reports = typing.get_type_hints(hal.Reporting.reports)["return"]
+    assert reports == list[tuple[str, hal.Message]]

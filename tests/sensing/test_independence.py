@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ghost.core import FaultSpec, RandomStream
-from ghost.sensing import make_model
+from ghost.core import FaultSpec, GnssNoise, NoiseModel, RandomStream
+from ghost.sensing import GnssTruth, make_model
 
 if TYPE_CHECKING:
     from tests.sensing.conftest import Kit, Rig
@@ -110,3 +110,17 @@ def test_after_a_fault_everything_is_as_if_it_had_not_been(
 
     assert kit.same_but_wall(outside(hurt), outside(healthy))
     assert not kit.same_but_wall(hurt, healthy)
+
+
+def test_skipped_fixes_change_no_velocity(kit: Kit) -> None:
+    noise = NoiseModel(gnss=GnssNoise(wander_sigma_m=1.0, velocity_sigma_mps=0.1))
+    config = kit.sensor("gps", noise=noise)
+    truth = GnssTruth(1.0, 2.0, 3.0, (0.1, 0.2, 0.3))
+    dense, sparse, other = (
+        make_model(config, RandomStream(seed).child("/sensors/gps0/noise"), kit.to_geodetic)
+        for seed in (7, 7, 8)
+    )
+    every = {k: dense.measure(k, truth) for k in range(1, 1026)}
+    for k in (1025, 3, 256, 4, 700):
+        assert sparse.measure(k, truth) == every[k], k
+        assert other.measure(k, truth) != every[k], k

@@ -144,6 +144,54 @@ def test_gnss_wander_is_in_its_steady_state_from_the_first_fix(kit: Kit) -> None
     assert first.std() == pytest.approx(2.0, rel=0.10)
 
 
+VELOCITY = (3.0, -2.0, 0.5)
+
+
+def _velocities(model: Any, count: int = N) -> Any:
+    truth = GnssTruth(1.0, 2.0, 3.0, VELOCITY)
+    readings = [model.measure(k, truth) for k in range(1, count + 1)]
+    assert all(set(extensions) == {"vel_enu_mps"} for _, extensions in readings)
+    return np.array([extensions["vel_enu_mps"] for _, extensions in readings])
+
+
+def test_gnss_velocity_has_white_errors_of_its_own(kit: Kit) -> None:
+    noise = GnssNoise(horizontal_sigma_m=0.3, vertical_sigma_m=0.3, velocity_sigma_mps=0.05)
+    model = model_of(kit, "gps", NoiseModel(gnss=noise))
+    velocity = _velocities(model) - VELOCITY
+    np.testing.assert_allclose(velocity.mean(axis=0), 0.0, atol=4 * 0.05 / math.sqrt(N))
+    np.testing.assert_allclose(velocity.std(axis=0), 0.05, rtol=WITHIN)
+    fixes = [model.measure(k, GnssTruth(1.0, 2.0, 3.0, VELOCITY))[0] for k in range(1, N + 1)]
+    position = np.array([fix.enu_local_m for fix in fixes]) - (1.0, 2.0, 3.0)
+    # Neither with one another nor from one fix to the next: 4 sigma of a correlation of nothing.
+    together = np.corrcoef(np.hstack((position, velocity)).T) - np.eye(6)
+    assert np.abs(together).max() < 4.0 / math.sqrt(N)
+    assert abs(np.mean(velocity[1:] * velocity[:-1])) < 4.0 * 0.05**2 / math.sqrt(3 * N)
+
+
+def test_gnss_velocity_without_error_is_the_truth(kit: Kit) -> None:
+    model = model_of(kit, "gps", NoiseModel(gnss=GnssNoise(velocity_sigma_mps=0.0)))
+    assert {tuple(row) for row in _velocities(model, 300).tolist()} == {VELOCITY}
+
+
+def test_gnss_velocity_leaves_the_position_as_it_is(kit: Kit) -> None:
+    figures = {"horizontal_sigma_m": 0.3, "vertical_sigma_m": 0.5, "wander_sigma_m": 1.0}
+    plain = model_of(kit, "gps", NoiseModel(gnss=GnssNoise(**figures)))
+    both = model_of(kit, "gps", NoiseModel(gnss=GnssNoise(**figures, velocity_sigma_mps=0.1)))
+    truth = GnssTruth(1.0, 2.0, 3.0, VELOCITY)
+    for k in (1, 2, 255, 256, 257, 900):
+        assert plain.measure(k, truth) == (both.measure(k, truth)[0], None)
+
+
+def test_gnss_velocity_that_is_not_finite_or_not_there(kit: Kit) -> None:
+    model = model_of(kit, "gps", NoiseModel(gnss=GnssNoise(velocity_sigma_mps=0.1)))
+    payload, error = model.measure(1, GnssTruth(0.0, 0.0, 0.0, (0.0, math.nan, 0.0)))
+    assert payload.fix_type is GpsFix.NO_FIX
+    assert error == "reading is not finite"
+    payload, extensions = model.measure(2, GnssTruth(0.0, 0.0, 0.0))
+    assert payload.fix_type is GpsFix.FIX_3D
+    assert extensions is None
+
+
 def test_gnss_without_a_finite_position_has_no_fix(kit: Kit) -> None:
     payload, error = model_of(kit, "gps").measure(1, GnssTruth(math.nan, 0.0, 0.0))
     assert payload.fix_type is GpsFix.NO_FIX

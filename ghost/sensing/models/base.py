@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -11,8 +11,12 @@ import numpy.typing as npt
 
 __all__ = ["NAN3", "NON_FINITE", "Reading", "SensorModel", "ToGeodetic", "frozen_floats"]
 
-Reading: TypeAlias = tuple[Any, str | None]
-"""A payload and what is wrong with it; None: nothing, the sample is OK (sensor spec §6)."""
+Reading: TypeAlias = tuple[Any, str | Mapping[str, Any] | None]
+"""A payload, and what its sample's `meta.extensions` say.
+
+None: nothing, the sample is OK. A text: what is wrong with it, and the sample is FAULTY (sensor
+spec §6). A mapping: what was measured beyond the payload, and the sample is OK.
+"""
 
 ToGeodetic: TypeAlias = Callable[[float, float, float], tuple[float, float, float]]
 """World ENU in m → WGS-84 (latitude in degrees, longitude in degrees, ellipsoidal height in m)."""

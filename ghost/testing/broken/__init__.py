@@ -157,6 +157,8 @@ BROKEN: tuple[Broken, ...] = (
     ),
     _of(claims.OldVersion, "hal_version_is_ours"),
     _of(claims.GrowingCapabilities, "capabilities_do_not_change"),
+    _of(claims.ArmsInName, "capabilities_do_not_change"),
+    _of(claims.ReportsInName, "capabilities_do_not_change"),
     _of(claims.LevelsDisagree, "sink_and_capabilities_agree"),
     _of(claims.DeniesItsTruth, "truth_is_as_declared"),
     _of(claims.StaleTruth, "truth_is_of_now"),

@@ -29,6 +29,7 @@ from ghost.testing.scenarios import default_scenario
 
 __all__ = [
     "AlarmsWithoutCause",
+    "ArmsInName",
     "CallbackErrorsEscape",
     "CommandsExpire",
     "DeniesItsTruth",
@@ -41,6 +42,7 @@ __all__ = [
     "OtherUnits",
     "PlainIntegersOnly",
     "RefusesEverything",
+    "ReportsInName",
     "ReportsAnotherTime",
     "StaleTruth",
     "StartsElsewhere",
@@ -65,6 +67,27 @@ class GrowingCapabilities(BackendProxy):
         report = super().step(dt_ns)
         self.capabilities = replace(self.capabilities, extensions={"steps": report.now_ns})
         return report
+
+
+class _Claiming(BackendProxy):
+    claim = ""
+
+    def reset(self, scenario: ScenarioSpec, seed: int) -> None:
+        super().reset(scenario, seed)
+        extensions = {**self.capabilities.extensions, self.claim: True}
+        self.capabilities = replace(self.capabilities, extensions=extensions)
+
+
+class ArmsInName(_Claiming):
+    """It declares that it can be armed, and has no way to."""
+
+    claim = "armable"
+
+
+class ReportsInName(_Claiming):
+    """It declares reports, and gives none."""
+
+    claim = "reports"
 
 
 class LevelsDisagree(BackendProxy):

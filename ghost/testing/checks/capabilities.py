@@ -113,12 +113,20 @@ def capabilities_do_not_change(subject: Subject) -> None:
             "compute it in reset() and leave it alone",
         )
         armable = bool(before.extensions.get("armable"))
-        has_both = all(callable(getattr(bench.backend, n, None)) for n in ("arm", "disarm"))
+        can_arm = all(callable(getattr(bench.backend, n, None)) for n in ("arm", "disarm"))
+        can_arm = can_arm and isinstance(getattr(bench.backend, "armed", None), bool)
         require(
-            has_both or not armable,
+            can_arm or not armable,
             "read capabilities.extensions['armable']",
-            "it is set, but the backend has no arm() and disarm()",
+            "it is set, but the backend has no arm(), disarm() and armed",
             "implement Armable or do not declare it",
+        )
+        reports = bool(before.extensions.get("reports"))
+        require(
+            not reports or callable(getattr(bench.backend, "reports", None)),
+            "read capabilities.extensions['reports']",
+            "it is set, but the backend has no reports()",
+            "implement Reporting or do not declare it",
         )
 
 
