@@ -74,6 +74,7 @@ class RunBase(ABC):
         self._rejects = 0
         self._refusal = ""
         self._counts: dict[str, int] = {}
+        self._lockstep: dict[str, int] | None = None
         self._events: dict[str, int] = {}
         self._digest = RunDigest()
         self._metrics = FlightMetrics()
@@ -167,14 +168,17 @@ class RunBase(ABC):
             crashed=EventType.CRASH.value in self._events,
             autopilot=self._autopilot,
             notes=self._notes(),
+            lockstep=self._lockstep,
         )
 
     def _notes(self) -> tuple[str, ...]:
         """What the backend left out of the scenario; nothing is skipped in silence (D26)."""
-        missing = self._backend.capabilities.extensions.get("missing_sensors", {})
-        if not isinstance(missing, Mapping):
+        extensions = self._backend.capabilities.extensions
+        missing, notes = extensions.get("missing_sensors", {}), extensions.get("notes", ())
+        if not isinstance(missing, Mapping) or not isinstance(notes, tuple):
             return ()
-        return tuple(f"sensor {name} is not there: {why}" for name, why in missing.items())
+        sensors = (f"sensor {name} is not there: {why}" for name, why in missing.items())
+        return (*sensors, *map(str, notes))
 
     def _tick(self, end_ns: int, begin_ns: int) -> None:
         wall_ns = self._host.now_ns() - begin_ns
@@ -184,6 +188,7 @@ class RunBase(ABC):
             real_time_factor=(self._now_ns - self._start_ns) / wall_ns if wall_ns > 0 else 0.0,
             altitude_m=self._metrics.altitude_m,
             phase=self._follower.phase,
+            start_ns=self._start_ns,
         )
         for observer in self._observers:
             observer.tick(status)

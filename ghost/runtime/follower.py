@@ -1,7 +1,8 @@
 """The consumer of the HAL that flies a scenario's plan: data in, POSITION or VELOCITY commands out.
 
-It knows the state only from ground truth, like the pilot of an ideal autopilot. Where a world has
-none it flies by the clock: an item is done when its set-point has arrived.
+It knows the state from what it is given: ground truth, like the pilot of an ideal autopilot, or the
+estimate of a real one. Where there is neither it flies by the clock: an item is done when its
+set-point has arrived.
 """
 
 from __future__ import annotations
@@ -17,11 +18,10 @@ from ghost.core.scenario import Hold, PlanItem, VelocityFor
 from ghost.hal import (
     ActuatorCommand,
     ActuatorLevel,
-    GroundTruth,
     PositionCommand,
     VelocityCommand,
 )
-from ghost.runtime.legs import Leg, Limits, State, Target, make_leg
+from ghost.runtime.legs import Known, Leg, Limits, State, Target, make_leg
 from ghost.runtime.profile import wrap_pi
 
 __all__ = ["PlanFollower", "describe", "levels_of"]
@@ -79,6 +79,8 @@ class PlanFollower:
             command is sent then and the motors stand still.
         start_enu_m: where it starts, for worlds without ground truth.
         emit: told of items that were given up.
+        start_ns: the clock's time at which the plan begins.
+        sink_by_velocity: see `make_leg`.
     """
 
     def __init__(
@@ -90,6 +92,8 @@ class PlanFollower:
         on_ground: bool,
         start_enu_m: Vec3,
         emit: Callable[[Event], None],
+        start_ns: int = 0,
+        sink_by_velocity: bool = False,
     ) -> None:
         for level in levels_of(plan):
             if level not in levels:
@@ -98,7 +102,7 @@ class PlanFollower:
                     f"the flight plan commands {level.name}, but the backend takes {offered}",
                     key="plan.level",
                 )
-        self.due_ns = 0 if plan.items else _NEVER_NS
+        self.due_ns = start_ns if plan.items else _NEVER_NS
         """Nothing happens in `update` before this time."""
         self.setpoint_enu_m: Vec3 | None = None
         """The position commanded now, for measuring how well it is tracked."""
@@ -110,6 +114,8 @@ class PlanFollower:
         self._limits = limits
         self._on_ground = on_ground
         self._emit = emit
+        self._start_ns = start_ns
+        self._sink_by_velocity = sink_by_velocity
         self._tick = 0
         self._leg: Leg | None = None
         self._leg_start_ns = 0
@@ -123,13 +129,18 @@ class PlanFollower:
             return "plan done" if self._plan.items else "no plan"
         return describe(self._plan.items[self.done])
 
-    def update(self, now_ns: int, truth: GroundTruth | None) -> ActuatorCommand | None:
+    @property
+    def over(self) -> bool:
+        """Whether the whole plan is behind it."""
+        return self.done >= len(self._plan.items)
+
+    def update(self, now_ns: int, truth: Known | None) -> ActuatorCommand | None:
         """Return the command to send at `now_ns`, or None if none is due."""
         if now_ns < self.due_ns:
             return None
         # The grid is computed from its index, so the rate never drifts (D2).
         self._tick += 1
-        self.due_ns = math.ceil(self._tick * 1e9 / self._plan.command_rate_hz)
+        self.due_ns = self._start_ns + math.ceil(self._tick * 1e9 / self._plan.command_rate_hz)
 
         known = truth is not None
         state = State.of(truth) if truth is not None else self._blind
@@ -149,7 +160,14 @@ class PlanFollower:
             item = items[self.done]
             leg = self._leg
             if leg is None:
-                leg = self._leg = make_leg(item, self._last, state, self._on_ground, self._limits)
+                leg = self._leg = make_leg(
+                    item,
+                    self._last,
+                    state,
+                    self._on_ground,
+                    self._limits,
+                    sink_by_velocity=self._sink_by_velocity,
+                )
                 self._leg_start_ns = now_ns
             elapsed_ns = now_ns - self._leg_start_ns
             target = leg.target(elapsed_ns, state, known)

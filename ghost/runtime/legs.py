@@ -8,12 +8,14 @@ from typing import NamedTuple, Protocol
 
 from ghost.core import VehicleSpec
 from ghost.core.scenario import GoTo, Hold, Land, PlanItem, TakeOff, VelocityFor
-from ghost.hal import GroundTruth
+from ghost.hal import GroundTruth, StateEstimate
 from ghost.runtime.profile import LineProfile, YawProfile
 
-__all__ = ["Leg", "Limits", "State", "Target", "make_leg"]
+__all__ = ["Known", "Leg", "Limits", "State", "Target", "make_leg"]
 
 Vec3 = tuple[float, float, float]
+Known = GroundTruth | StateEstimate
+"""What a plan can be flown on."""
 _STILL: Vec3 = (0.0, 0.0, 0.0)
 
 _TAKEOFF_TOLERANCE_M = 0.2
@@ -25,6 +27,8 @@ _LAND_GAP_M = 0.15
 """... and the set-point must be below the vehicle by this much, so that hovering is no landing."""
 _BLIND_LAND_EXTRA_S = 3.0
 """Without truth, landing lasts this much longer than the height over the origin asks for."""
+_PUSH_DOWN_MPS = 0.5
+"""The same for a vehicle that is told velocities."""
 _PUSH_DOWN_M = 0.5
 """A vehicle that stands is asked for a place below the ground, so that it stays there."""
 
@@ -37,8 +41,8 @@ class State(NamedTuple):
     yaw_rad: float
 
     @classmethod
-    def of(cls, truth: GroundTruth) -> State:
-        """Read it from ground truth."""
+    def of(cls, truth: Known) -> State:
+        """Read it from ground truth or an estimate."""
         w, x, y, z = truth.q_enu_flu.tolist()
         yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
         px, py, pz = truth.pos_enu_m.tolist()
@@ -81,8 +85,12 @@ class Target(NamedTuple):
     """Ask for nothing at all."""
 
     def resting(self) -> Target:
-        """The same place, standing still: what is held when the plan is over."""
-        if self.vel_enu_mps == _STILL and self.yaw_rate_rps == 0.0:
+        """The same place, standing still: what is held when the plan is over.
+
+        One that has no place (a descent by velocity alone, which goes on until the vehicle is
+        disarmed) stays as it is.
+        """
+        if self.pos_enu_m is None or (self.vel_enu_mps == _STILL and self.yaw_rate_rps == 0.0):
             return self
         return self._replace(vel_enu_mps=_STILL, yaw_rate_rps=0.0)
 
@@ -101,8 +109,20 @@ class Leg(Protocol):
         """Whether the item is done. Called after `target`."""
 
 
-def make_leg(item: PlanItem, last: Target, state: State, on_ground: bool, limits: Limits) -> Leg:
-    """Start an item where the last set-point was; on the ground, where the vehicle is."""
+def make_leg(
+    item: PlanItem,
+    last: Target,
+    state: State,
+    on_ground: bool,
+    limits: Limits,
+    *,
+    sink_by_velocity: bool = False,
+) -> Leg:
+    """Start an item where the last set-point was; on the ground, where the vehicle is.
+
+    `sink_by_velocity`: land on a velocity alone, as PX4 wants it: its landing detector takes a
+    vehicle for landed only while a velocity downwards is asked for (`MulticopterLandDetector.cpp`).
+    """
     moving = last.pos_enu_m is None or not last.tracked
     start = state.pos_enu_m if last.pos_enu_m is None or moving else last.pos_enu_m
     yaw = state.yaw_rad if moving else last.yaw_rad
@@ -120,7 +140,7 @@ def make_leg(item: PlanItem, last: Target, state: State, on_ground: bool, limits
         case VelocityFor():
             return _Velocity(item)
         case Land():
-            return _Descent(item, start, yaw)
+            return _Descent(item, start, yaw, sink_by_velocity)
 
 
 class _Travel:
@@ -199,9 +219,10 @@ class _Descent:
 
     ends_on_ground: bool | None = True
 
-    def __init__(self, item: Land, start: Vec3, yaw: float) -> None:
+    def __init__(self, item: Land, start: Vec3, yaw: float, by_velocity: bool) -> None:
         self.timeout_ns: int | None = item.timeout_ns
         self._speed = item.speed_mps
+        self._by_velocity = by_velocity
         self._start = start
         self._yaw = yaw
         self._still_since_ns: int | None = None
@@ -216,6 +237,9 @@ class _Descent:
             self._judge(elapsed_ns, state, down)
         else:
             self._landed = down < -self._speed * _BLIND_LAND_EXTRA_S
+        if self._by_velocity:
+            fall = (0.0, 0.0, -max(self._speed, _PUSH_DOWN_MPS if self._landed else 0.0))
+            return Target(None, fall, self._yaw, velocity_only=True)
         if self._landed:
             ground = state.pos_enu_m[2] if known else 0.0
             return Target((x, y, ground - _PUSH_DOWN_M), yaw_rad=self._yaw)

@@ -27,16 +27,19 @@ from ghost.hal import (
     CommandAck,
     CommandRecord,
     GroundTruth,
+    LockstepState,
     SensorSample,
     SimulationBackend,
     StepReport,
 )
+from ghost.runtime.autopilot import with_autopilot
 from ghost.runtime.base import SOURCE, RunBase
 from ghost.runtime.contract import wrong_return
 from ghost.runtime.factories import make_backend
 from ghost.runtime.follower import PlanFollower
 from ghost.runtime.legs import Limits
 from ghost.runtime.observer import RunInfo, RunObserver
+from ghost.runtime.pilot import Pilot
 from ghost.runtime.result import RunResult
 
 __all__ = ["ScenarioRun", "run_scenario"]
@@ -90,6 +93,7 @@ class ScenarioRun(RunBase):
         )
         self._scenario = scenario
         self._has_truth = False
+        self._pilot: Pilot | None = None
         self._polls: Sequence[tuple[str, str, Poll]] = ()
 
     def execute(self) -> RunResult:
@@ -103,6 +107,9 @@ class ScenarioRun(RunBase):
         backend.reset(scenario, self._seed)
         self._check_version()
         capabilities = backend.capabilities
+        # With an autopilot the world has been stepped until it was ready.
+        self._start_ns = self._now_ns = backend.clock.now_ns()
+        self._end_ns = self._start_ns + scenario.duration_ns
         self._sink = backend.actuators()
         if not callable(getattr(self._sink, "send", None)):
             raise self._wrong("actuators() returned", self._sink, "ActuatorSink")
@@ -113,6 +120,7 @@ class ScenarioRun(RunBase):
         providers = sorted(sensors.items())
         self._counts = {sensor_id: 0 for sensor_id, _ in providers}
         self._polls = [(sid, f"/sensors/{sid}", provider.poll) for sid, provider in providers]
+        self._pilot = Pilot.of(backend, self.bus)
         self._follower = PlanFollower(
             scenario.plan,
             levels=capabilities.actuator_levels,
@@ -120,8 +128,13 @@ class ScenarioRun(RunBase):
             on_ground=scenario.initial.pos_enu_m is None,
             start_enu_m=scenario.initial.pos_enu_m or (0.0, 0.0, 0.0),
             emit=self._emit,
+            start_ns=self._start_ns,
+            sink_by_velocity=self._pilot is not None,
         )
         self._autopilot = IDEAL if self._has_truth else BLIND
+        if self._pilot is not None:
+            self._autopilot = self._pilot.name
+            self._lockstep = {"answered": 0, "late": 0, "missing": 0}
         if not scenario.plan.items:
             self._autopilot = IDLE
         info = RunInfo(
@@ -151,6 +164,7 @@ class ScenarioRun(RunBase):
         step_ns, counts, follower = self._step_ns, self._counts, self._follower
         throttle, measure, has_truth = self._throttle, self._metrics.update, self._has_truth
         now_ns, truth = self._now_ns, None
+        pilot, lockstep = self._pilot, self._lockstep
         while now_ns < until_ns and not self._stop:
             report = step(step_ns)
             if not isinstance(report, StepReport):
@@ -185,6 +199,10 @@ class ScenarioRun(RunBase):
                     digest(truth)
                     publish("/ground_truth", truth, truth.stamp_sim_ns)
                     measure(truth, follower.setpoint_enu_m)
+            if pilot is not None:
+                pilot.listen()
+                if lockstep is not None and report.lockstep is not LockstepState.NONE:
+                    lockstep[report.lockstep.value] += 1
             if now_ns >= follower.due_ns:
                 self._command(now_ns, truth)
             if throttle is not None:
@@ -192,9 +210,37 @@ class ScenarioRun(RunBase):
 
     def _command(self, now_ns: int, truth: GroundTruth | None) -> None:
         """Send what is due."""
-        command = self._follower.update(now_ns, truth)
-        if command is not None:
-            self._send(command, now_ns)
+        pilot, follower = self._pilot, self._follower
+        known = truth if pilot is None else pilot.estimate
+        command = follower.update(now_ns, known)
+        if command is None:
+            return
+        if pilot is not None:
+            ack = pilot.arm()
+            if ack is not None:
+                self._catch_up(pilot)
+                self._answered("arm", ack)
+                now_ns = self._backend.clock.now_ns()  # arming took steps
+            if not pilot.may_command or (follower.over and not pilot.flying):
+                return  # nobody would listen: not armed yet, or landed and disarmed
+        self._send(command, now_ns)
+
+    def _catch_up(self, pilot: Pilot) -> None:
+        """Publish what came in the steps that arming took, in the order of time, before its answer.
+
+        A recording plays messages in the order of their stamps, and must come to the same digest.
+        """
+        late = [
+            (sample.stamp_sim_ns, sensor_id, topic, sample)
+            for sensor_id, topic, poll in self._polls
+            for sample in poll()
+        ]
+        late.sort(key=lambda item: item[0])
+        for stamp_ns, sensor_id, topic, sample in late:
+            self._counts[sensor_id] += 1
+            self._digest.update(sample)
+            self.bus.publish(topic, sample, stamp_ns)
+        pilot.listen()
 
     def _send(self, command: ActuatorCommand, now_ns: int) -> None:
         publish = self.bus.publish
@@ -202,21 +248,25 @@ class ScenarioRun(RunBase):
         ack: CommandAck = self._sink.send(command, now_ns)
         if not isinstance(ack, CommandAck):
             raise self._wrong("send() returned", ack, "CommandAck")
+        self._answered(command.level.name, ack)
+
+    def _answered(self, what: str, ack: CommandAck) -> None:
+        """Account for an answer, and say so if it was no."""
         self._commands += 1
         self._digest.update(ack)
-        publish("/actuators/ack", ack, ack.stamp_ns)
+        self.bus.publish("/actuators/ack", ack, ack.stamp_ns)
         if not ack.accepted:
             self._rejects += 1
-            level, reason = command.level.name, ack.reason.name
+            reason = ack.reason.name
             self._refusal = f"{reason} {ack.detail}".rstrip()
             self._emit(
                 Event(
                     type=EventType.SAFETY_VIOLATION,  # as HAL spec §5.2 names it
-                    stamp_sim_ns=now_ns,
+                    stamp_sim_ns=ack.stamp_ns,
                     severity=EventSeverity.ERROR,
                     source=SOURCE,
-                    message=f"{level} command refused: {reason} {ack.detail}".rstrip(),
-                    payload={"level": level, "reason": reason, "detail": ack.detail},
+                    message=f"{what} command refused: {reason} {ack.detail}".rstrip(),
+                    payload={"level": what, "reason": reason, "detail": ack.detail},
                 )
             )
 
@@ -232,9 +282,10 @@ def run_scenario(
 ) -> RunResult:
     """Make a backend by name or path, run `scenario` on it, shut it down, return the account.
 
-    Raises what `make_backend` and `ScenarioRun.execute` raise.
+    A scenario with an autopilot is flown by it. Raises what `make_backend`, `with_autopilot` and
+    `ScenarioRun.execute` raise.
     """
-    world = make_backend(backend)
+    world = with_autopilot(make_backend(backend), scenario)
     try:
         run = ScenarioRun(
             world,

@@ -41,6 +41,8 @@ class RunStatus:
     """None without ground truth."""
     phase: str
     """What the flight plan is doing."""
+    start_ns: int = 0
+    """The clock when the run began; not 0 where an autopilot had to get ready."""
 
 
 class RunObserver(Protocol):

@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ghost.core import Event, EventSeverity, EventType, FlightPlan, HostClock
-from ghost.hal import ActuatorLevel, CommandAck, CommandRecord, GroundTruth, SensorSample
+from ghost.hal import (
+    ActuatorLevel,
+    CommandAck,
+    CommandRecord,
+    GroundTruth,
+    LockstepState,
+    SensorSample,
+    StateEstimate,
+    StepReport,
+)
 from ghost.runtime.base import RunBase
 from ghost.runtime.follower import PlanFollower
 from ghost.runtime.legs import Limits
@@ -23,6 +32,7 @@ __all__ = ["ReplayRun"]
 REPLAYED = "a recording: commands and acks are the recorded ones"
 _GAP_NS = 1_000_000_000
 """A longer silence is passed in one step."""
+_NO_STEPS = {"answered": 0, "late": 0, "missing": 0}
 _ANYTHING = tuple(ActuatorLevel)
 
 
@@ -30,9 +40,10 @@ class ReplayRun(RunBase):
     """One pass over a recording, which publishes what the recorded run published, in its order.
 
     The digest takes samples, truth and acks as a live run does, so that of a whole recording equals
-    the one its run printed. The flight plan is followed too, on the recorded truth, for the
-    tracking error; its commands go nowhere, or with `compare` to the backend's sink, whose answers
-    appear on `/replay/ack`, next to the commands on `/replay/command`.
+    the one its run printed. The flight plan is followed too, on the recorded truth or on the
+    estimate of the autopilot that flew, for the tracking error; its commands go nowhere, or with
+    `compare` to the backend's sink, whose answers appear on `/replay/ack`, next to the commands on
+    `/replay/command`.
 
     Args:
         backend: a `ReplayBackend`, with its window and topics; reset by `execute`.
@@ -71,7 +82,10 @@ class ReplayRun(RunBase):
         self._replay = backend
         self._compare = compare
         self._began = self._ended = False
+        # An answer to arming has no record, and one of the two may not have been recorded.
+        self._acks = self._records = 0
         self._autopilot = REPLAYED
+        self._estimate: StateEstimate | None = None
         self._follower = self._make_follower()
 
     def _make_follower(self) -> PlanFollower:
@@ -96,11 +110,27 @@ class ReplayRun(RunBase):
             start_enu_m=scenario.initial.pos_enu_m or (0.0, 0.0, 0.0),
             # What the recorded follower said is played from the log.
             emit=_drop,
+            start_ns=backend.run.start_ns,
+            sink_by_velocity=backend.run.is_piloted,
         )
         if is_late:
-            for truth in backend.truth_until(backend.start_ns):
-                follower.update(truth.stamp_sim_ns, truth)
+            self._catch_up(follower)
         return follower
+
+    def _catch_up(self, follower: PlanFollower) -> None:
+        """Follow the plan up to the start of the window, on the steps that a live run does."""
+        backend, step_ns = self._replay, self._step_ns
+        known: GroundTruth | StateEstimate | None = None
+        states = backend.known_until(backend.start_ns)
+        upcoming = next(states, None)
+        begin_ns = backend.run.start_ns
+        now_ns = begin_ns + step_ns
+        while now_ns <= backend.start_ns:
+            while upcoming is not None and upcoming.stamp_sim_ns <= now_ns:
+                known, upcoming = upcoming, next(states, None)
+            follower.update(now_ns, known)
+            steps = -(-(follower.due_ns - begin_ns) // step_ns)
+            now_ns = max(now_ns + step_ns, begin_ns + steps * step_ns)
 
     def execute(self) -> RunResult:
         """Rewind, play to the end of the recording or window, and return the account.
@@ -153,7 +183,8 @@ class ReplayRun(RunBase):
                 throttle.wait(now_ns)
 
     def _follow(self, now_ns: int) -> None:
-        command = self._follower.update(now_ns, self._replay.ground_truth())
+        known = self._estimate if self._replay.run.is_piloted else self._replay.ground_truth()
+        command = self._follower.update(now_ns, known)
         if command is not None and self._compare:
             self.bus.publish("/replay/command", CommandRecord(now_ns, command), now_ns)
             ack = self._sink.send(command, now_ns)
@@ -171,11 +202,20 @@ class ReplayRun(RunBase):
         elif kind is GroundTruth:
             self._digest.update(message)
             self._metrics.update(message, self._follower.setpoint_enu_m)
+        elif kind is StateEstimate:
+            self._estimate = message
+        elif kind is StepReport:
+            if message.lockstep is not LockstepState.NONE:
+                counts = self._lockstep = self._lockstep or dict(_NO_STEPS)
+                counts[message.lockstep.value] += 1
         elif kind is CommandAck:
             self._digest.update(message)
             self._rejects += not message.accepted
+            self._acks += 1
+            self._commands = max(self._commands, self._acks)
         elif kind is CommandRecord:
-            self._commands += 1
+            self._records += 1
+            self._commands = max(self._commands, self._records)
         elif kind is Event and message.type is EventType.RUN_FINISHED:
             self._ended = True
         self.bus.publish(topic, message, stamp_ns)

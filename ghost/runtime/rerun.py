@@ -13,6 +13,7 @@ from ghost.core import (
     ScenarioSpec,
 )
 from ghost.hal import CommandRecord, GroundTruth, SimulationBackend
+from ghost.runtime.autopilot import with_autopilot
 from ghost.runtime.comparison import STEP_TOPIC, Comparison, Difference
 from ghost.runtime.factories import make_backend
 from ghost.runtime.loop import ScenarioRun
@@ -110,6 +111,8 @@ def rerun(
         scenario = _scenario(recorded)
         header = reader.info().header
         notes = [*recorded.notes, *_version_notes(header)]
+        if scenario.autopilot is not None:
+            notes.append("an autopilot is not deterministic: ghost repeat measures the spread")
         lossy = frozenset(
             f"/sensors/{sensor_id}"
             for sensor_id, encoding in _mapping(header.get("encodings")).items()
@@ -132,7 +135,7 @@ def rerun(
                 f"--backend {name}",
                 file=path,
             )
-        world = make_backend(name)
+        world = with_autopilot(make_backend(name), scenario)
         try:
             options: dict[str, Any] = {
                 "backend_name": name,
@@ -164,7 +167,7 @@ def _scenario(recorded: RecordedRun) -> ScenarioSpec:
         )
     steps = [t.last_ns for t in recorded.topics if t.topic == STEP_TOPIC and t.last_ns is not None]
     end_ns = max(steps, default=recorded.end_ns)
-    return replace(recorded.scenario, duration_ns=max(1, end_ns))
+    return replace(recorded.scenario, duration_ns=max(1, end_ns - recorded.start_ns))
 
 
 def _commands(reader: LogReader) -> Iterator[CommandRecord]:

@@ -61,12 +61,24 @@ class RunResult:
     """Where the flown state came from, in words."""
     notes: tuple[str, ...] = ()
     """What the backend left out, one line each."""
+    lockstep: Mapping[str, int] | None = None
+    """Steps in which the autopilot answered in time, late or not at all; None without one."""
 
     @property
     def failed(self) -> bool:
         """True if the flight went wrong: a crash, an item of the plan that was given up, or
         commands that were all refused."""
         return self.crashed or bool(self.plan_timeouts) or self.outcome is Outcome.REFUSED
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong with the flight, in words; empty unless `failed`."""
+        wrong = ["the vehicle crashed"] if self.crashed else []
+        if self.outcome is Outcome.REFUSED:
+            count = f"{self.command_rejects} of {self.commands}"
+            wrong.append(f"every command was refused ({count}): {self.error}")
+        wrong += [f"'{item}' timed out" for item in self.plan_timeouts]
+        return "; ".join(wrong)
 
     @property
     def ran_through(self) -> bool:
@@ -91,4 +103,5 @@ class RunResult:
             "max_tilt_deg": self.max_tilt_deg,
             "tracking_rmse_m": self.tracking_rmse_m,
             "command_rejects": self.command_rejects,
+            "lockstep": None if self.lockstep is None else dict(self.lockstep),
         }

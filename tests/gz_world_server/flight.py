@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ghost.backends.embedded.engine import MujocoEngine
-from ghost.core import InitialState, ScenarioSpec
+from ghost.core import InitialState, ScenarioSpec, SensorConfig
 from ghost.physics.sensors import SensorRig
 from ghost.physics.world import QuadWorld
 
@@ -18,13 +18,17 @@ __all__ = ["Flight"]
 class Flight:
     """One vehicle; a step of it is a step of the world."""
 
-    def __init__(self, scenario: ScenarioSpec) -> None:
+    def __init__(self, scenario: ScenarioSpec, more: tuple[SensorConfig, ...] = ()) -> None:
         self._scenario = scenario
+        self._more = more
         self._engine = MujocoEngine()
         self._speeds: tuple[float, ...] = ()
         self._build(scenario)
 
     def _build(self, scenario: ScenarioSpec) -> None:
+        if self._more:
+            sensors = (*scenario.vehicle.sensors, *self._more)
+            scenario = replace(scenario, vehicle=replace(scenario.vehicle, sensors=sensors))
         self._world = QuadWorld(self._engine, scenario)
         self._rig = SensorRig(self._engine, self._world, scenario)
         if self._speeds:

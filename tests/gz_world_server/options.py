@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from ghost.config import load_scenario, load_vehicle
-from ghost.core import InitialState, ScenarioSpec, WorldSpec
+from ghost.core import InitialState, ScenarioSpec, SensorConfig, WorldSpec
 from ghost.gz.transport import TransportOptions
 
-__all__ = ["Faults", "ServerOptions", "parse"]
+__all__ = ["BRIDGE_SENSORS", "Faults", "ServerOptions", "parse"]
+
+BRIDGE_SENSORS = (
+    SensorConfig("imu_sensor", "imu", 250.0),
+    SensorConfig("magnetometer_sensor", "magnetometer", 100.0),
+    SensorConfig("air_pressure_sensor", "barometer", 50.0),
+    SensorConfig("navsat_sensor", "gps", 30.0),
+)
+"""What PX4's bridge reads, where the scenario's autopilot flies by it."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,12 @@ class ServerOptions:
     base_link_z_m: float = 0.0
     render_ms: float = 3.0
     faults: Faults = field(default_factory=Faults)
+
+    @property
+    def bridge(self) -> bool:
+        """Whether PX4's own bridge flies the vehicle."""
+        autopilot = self.scenario.autopilot
+        return autopilot is not None and autopilot.link == "gz_bridge"
 
 
 def parse(arguments: list[str] | None = None) -> ServerOptions:

@@ -32,7 +32,7 @@ from ghost.physics import rotation_of
 from .entities import Models
 from .flight import Flight
 from .lossy import LossyNode
-from .options import ServerOptions
+from .options import BRIDGE_SENSORS, ServerOptions
 from .sensors import Sensors
 from .services import Services
 from .state import Turn, WorldTime
@@ -55,7 +55,7 @@ class Runner:
         self._muted = False
         self._speeds: Sequence[float] | None = None
         self._time = WorldTime(options.step_ns, paused=not options.running)
-        self._flight = Flight(options.scenario)
+        self._flight = Flight(options.scenario, BRIDGE_SENSORS if options.bridge else ())
         self._models = Models(options.scenario, options.model)
         self._node = node = LossyNode(options.transport, options.faults)
         world, model = options.world, options.model
@@ -70,6 +70,9 @@ class Runner:
         self._pose = node.advertise(f"/model/{model}/pose", gz_type(Pose))
         self._odometry = node.advertise(f"/model/{model}/odometry", gz_type(Odometry))
         self._ack = node.advertise(f"/{model}/command/ack", gz_type(Boolean))
+        self._heard = (
+            node.advertise(f"/{model}/command/heard", gz_type(Boolean)) if options.bridge else None
+        )
         self._sensors = Sensors(options, self._flight, node)
         self._subscriptions = [
             node.subscribe(f"/{model}/command/motor_speed", self._on_motors),
@@ -256,3 +259,5 @@ class Runner:
         kind = command.header.stamp.sec
         if kind in (1, 2):
             self._ack.publish(Boolean(data=kind == 1).SerializeToString())
+        if self._heard is not None:
+            self._heard.publish(Boolean(data=True).SerializeToString())

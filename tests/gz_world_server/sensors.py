@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from google.protobuf.message import Message
 
@@ -13,7 +13,7 @@ from ghost.gz.msgs import Double, gz_type
 from ghost.gz.transport import Node, Publisher
 
 from .flight import Flight
-from .options import ServerOptions
+from .options import BRIDGE_SENSORS, ServerOptions
 from .readings import TOPIC_ENDS, Reading, fill_header, link_topic, make_reading
 
 __all__ = ["Sensors", "sdf_rate_period_ns"]
@@ -52,27 +52,39 @@ class Sensors:
         noise = RandomStream(options.seed) if options.noise else None
         self._double = options.faults.double
         self._sensors = [
-            self._make(config, flight, node, noise)
+            self._make(options, config, flight, node, noise)
             for config in options.scenario.vehicle.sensors
             if config.type in TOPIC_ENDS
         ]
+        if options.bridge:
+            # PX4's own, beside the others; always with noise.
+            bridge = replace(options, layout="px4")
+            shaken = RandomStream(options.seed, "/bridge")
+            self._sensors += [
+                self._make(bridge, config, flight, node, shaken) for config in BRIDGE_SENSORS
+            ]
         self._jobs: queue.SimpleQueue[tuple[_Sensor, Message] | None] = queue.SimpleQueue()
         self._renderer = threading.Thread(target=self._render, name="renderer", daemon=True)
         self._renderer.start()
 
     def _make(
-        self, config: SensorConfig, flight: Flight, node: Node, noise: RandomStream | None
+        self,
+        options: ServerOptions,
+        config: SensorConfig,
+        flight: Flight,
+        node: Node,
+        noise: RandomStream | None,
     ) -> _Sensor:
         kind = TOPIC_ENDS[config.type][1]
-        if config.id == self._options.faults.wrong_type:
+        if config.id == options.faults.wrong_type:
             kind = gz_type(Double)
         rendered = config.type in _RENDERED
-        period_ns = sdf_rate_period_ns(self._options, config.rate_hz)
+        period_ns = sdf_rate_period_ns(options, config.rate_hz)
         return _Sensor(
             config,
             period_ns,
-            make_reading(self._options, config, flight, noise),
-            node.advertise(link_topic(self._options, config), kind),
+            make_reading(options, config, flight, noise),
+            node.advertise(link_topic(options, config), kind),
             next_ns=period_ns if rendered else 0,
             rendered=rendered,
         )

@@ -39,6 +39,7 @@ JSON_KEYS = [
     "max_tilt_deg",
     "tracking_rmse_m",
     "command_rejects",
+    "lockstep",
 ]
 
 

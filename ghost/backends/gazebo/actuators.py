@@ -19,14 +19,14 @@ from ghost.core import BackendLost, HostClock
 from ghost.gz.msgs import Actuators, Boolean
 from ghost.gz.transport import Node
 
-__all__ = ["MotorLink", "ack_topic", "command_topic"]
+__all__ = ["UNPROVEN_PAUSE_NS", "MotorLink", "ack_topic", "command_topic"]
 
 _RESEND_S = 0.05
 """An echo takes about 0.1 ms; after this long a greeting was lost, and is sent again."""
 _LISTEN_S = 0.05
 _COMMAND, _GREETING = 1, 2
 """What the header's stamp says: which of the two echoes is due (see `sdf_model`)."""
-_PAUSE_NS = 300_000
+UNPROVEN_PAUSE_NS = 300_000
 """Enough, without a proof, for two 12 s flights to be identical (measured on Gazebo Sim 8.14)."""
 
 
@@ -102,7 +102,7 @@ class MotorLink:
             while not self._echoed(True, _LISTEN_S):
                 self._check(end_ns)
         else:
-            self._host.sleep_until_ns(self._host.now_ns() + _PAUSE_NS)
+            self._host.sleep_until_ns(self._host.now_ns() + UNPROVEN_PAUSE_NS)
         self._last = speeds
 
     def close(self) -> None:

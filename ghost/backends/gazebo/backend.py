@@ -11,10 +11,12 @@ import numpy.typing as npt
 
 from ghost.backends.gazebo.lateness import Lateness
 from ghost.backends.gazebo.options import GazeboOptions
+from ghost.backends.gazebo.outside import MotorEars, check_bridge, driven_from_outside
 from ghost.backends.gazebo.process import INSTALL, Launch, find_gz, gz_launch
+from ghost.backends.gazebo.run import ControlledRun, OutsideRun
 from ghost.backends.gazebo.sensors import GazeboSensors, missing_sensors
 from ghost.backends.gazebo.session import Session
-from ghost.backends.gazebo.truth import RotorLag
+from ghost.backends.gazebo.sink import GazeboSink
 from ghost.core import (
     BackendLost,
     ClosedError,
@@ -39,10 +41,8 @@ from ghost.hal import (
     SensorProvider,
     StepReport,
 )
-from ghost.physics.actuators import ALL_LEVELS, WorldSink, actuator_spec
-from ghost.physics.controller import CascadedController
+from ghost.physics.actuators import ALL_LEVELS, actuator_spec
 from ghost.physics.geodesy import EnuToGeodetic
-from ghost.physics.impact import ImpactWatch
 from ghost.sensing import ChannelSet
 
 __all__ = ["GazeboBackend"]
@@ -60,50 +60,13 @@ _EXTENSIONS: Mapping[str, Any] = {
 }
 
 
-class _Run:
-    """What one run of a scenario changes."""
-
-    def __init__(self, scenario: ScenarioSpec, session: Session, clock: SteppedClock) -> None:
-        self.scenario = scenario
-        self.session = session
-        self.clock = clock
-        self.substeps = scenario.step_ns // session.step_ns
-        self.rotors = RotorLag(
-            scenario.vehicle.motor, len(scenario.vehicle.rotors), session.step_ns
-        )
-        # One control step a step of the scenario at the most: commands reach the world between.
-        self.control_hz = min(scenario.vehicle.control.rate_hz, 1e9 / scenario.step_ns)
-        gains = replace(scenario.vehicle.control, rate_hz=self.control_hz)
-        self.controller = CascadedController(
-            replace(scenario.vehicle, control=gains), scenario.world.gravity_mps2
-        )
-        self.impact = ImpactWatch(scenario.step_ns, "gazebo")
-        self.impact.start(session.truth.state[7:10])
-        self._next_control_ns = 0
-        self._ticks = 0
-
-    def command(self, level: ActuatorLevel, numbers: Sequence[float]) -> None:
-        """Follow an accepted command from the next step on."""
-        self.controller.command(level, numbers, self.session.truth.state)
-        if level is ActuatorLevel.MOTOR:
-            self.rotors.command_thrusts(numbers)
-
-    def advance(self) -> Event | None:
-        """Control, command, and one step of the scenario in the world."""
-        now_ns = self.clock.now_ns()
-        if now_ns >= self._next_control_ns:
-            ratios = self.controller.update(self.session.truth.state)
-            # The grid is counted, never accumulated, so that an uneven rate does not drift.
-            while self._next_control_ns <= now_ns:
-                self._ticks += 1
-                self._next_control_ns = round(self._ticks * 1e9 / self.control_hz)
-            if ratios is not None:
-                self.rotors.command_thrusts(ratios)
-        self.session.command(self.rotors.ref_rad_s)
-        self.session.step(self.substeps)
-        self.rotors.advance(self.substeps)
-        self.clock.advance(self.scenario.step_ns)
-        return self.impact.take(self.clock.now_ns(), self.session.truth.state)
+_OUTSIDE: Mapping[str, Any] = {
+    "lockstep": "one-way: Gazebo waits for Ghost; whether the autopilot is waited for is up to "
+    "whoever reads bridge()",
+    "controller": "none: an autopilot outside drives the motors",
+    "noise": "Ghost's own; beside Ghost's sensors are the autopilot's, whose noise is Gazebo's",
+    "rotor_speeds": "computed from the autopilot's commands",
+}
 
 
 class GazeboBackend:
@@ -135,11 +98,11 @@ class GazeboBackend:
         self._events: list[Event] = []
         self._channels = ChannelSet(self._events.append, self._host.wall_ns)
         self._session: Session | None = None
-        self._run: _Run | None = None
+        self._run: ControlledRun | OutsideRun | None = None
         self._published: dict[str, int] = {}
         self._closed = False
         self._lost = ""
-        self._sink = WorldSink(_NO_LIMITS, self._now_ns, self._apply)
+        self._sink = GazeboSink(_NO_LIMITS, self._now_ns, self._apply)
         self.capabilities = _declare((), {}, {})
 
     @classmethod
@@ -155,10 +118,19 @@ class GazeboBackend:
         if not isinstance(scenario, ScenarioSpec):
             raise TypeError(f"scenario must be a ScenarioSpec, got {type(scenario).__name__}")
         seed = check_seed(seed)
+        if scenario.autopilot is not None and scenario.autopilot.link != "gz_bridge":
+            raise ConfigError(
+                "this world has no autopilot; put Px4Backend around it (ghost run does), or leave "
+                "the key out for the built-in controller",
+                key="autopilot",
+            )
         if any(scenario.initial.vel_enu_mps):
             raise ConfigError(
                 "Gazebo starts every model at rest; set it to [0, 0, 0]", key="initial.vel_enu_mps"
             )
+        outside = driven_from_outside(scenario)
+        if outside:
+            check_bridge(scenario)
         missing = missing_sensors(scenario.vehicle)
         scenario = _without(scenario, missing)
         self._run = None
@@ -183,8 +155,12 @@ class GazeboBackend:
             sensors.readers,
             EnuToGeodetic(scenario.world.origin),
         )
-        self._sink.reset(actuator_spec(scenario.vehicle))
-        self._run = _Run(scenario, session, clock)
+        if session.ears is not None:
+            self._sink.refuse()
+            self._run = OutsideRun(scenario, session, clock, session.ears)
+        else:
+            self._sink.reset(actuator_spec(scenario.vehicle))
+            self._run = ControlledRun(scenario, session, clock)
         self._closed = False
         self._lost = ""
         self.capabilities = _declare(
@@ -196,8 +172,11 @@ class GazeboBackend:
                 "world_step_ns": session.step_ns,
                 "command_proof": "echo" if session.proven else "none: a pause of 0.3 ms",
                 "transport": self._options.transport,
+                **(_OUTSIDE if outside else {}),
             },
-            deterministic=session.proven,
+            levels=() if outside else ALL_LEVELS,
+            # PX4 runs on threads of its own, and its sensors have noise that is Gazebo's.
+            deterministic=session.proven and not outside,
         )
 
     def step(self, dt_ns: int) -> StepReport:
@@ -209,6 +188,11 @@ class GazeboBackend:
         if rest:
             raise ValueError(
                 f"dt_ns must be a multiple of the scenario's step_ns {step_ns}, got {dt}"
+            )
+        if count > 1 and isinstance(run, OutsideRun):
+            raise ContractViolation(
+                "a world whose motors an autopilot drives makes one step at a time, since each is "
+                f"answered: dt_ns must be {step_ns}, got {dt}"
             )
         self._published = {}
         try:
@@ -244,8 +228,8 @@ class GazeboBackend:
         self._running()
         return self._channels.providers
 
-    def actuators(self) -> WorldSink:
-        """See `SimulationBackend.actuators`."""
+    def actuators(self) -> GazeboSink:
+        """See `SimulationBackend.actuators`; it refuses where an autopilot drives the motors."""
         self._running()
         return self._sink
 
@@ -263,6 +247,19 @@ class GazeboBackend:
             _frozen(truth.acc_enu_mps2),
             _frozen(run.rotors.speeds_rad_s),
         )
+
+    def bridge(self) -> MotorEars:
+        """What an autopilot outside needs to find its model, and what hears it; until `reset`.
+
+        Raises `ContractViolation` where Ghost itself drives the motors.
+        """
+        ears = self._running().session.ears
+        if ears is None:
+            raise ContractViolation(
+                "the motors of this world are Ghost's own; for an autopilot that is connected to "
+                "Gazebo itself the scenario says autopilot: {kind: px4, link: gz_bridge}"
+            )
+        return ears
 
     def __enter__(self) -> Self:
         return self
@@ -294,7 +291,7 @@ class GazeboBackend:
         if session is not None:
             session.close()
 
-    def _running(self) -> _Run:
+    def _running(self) -> ControlledRun | OutsideRun:
         if self._closed:
             raise ClosedError("the backend was shut down; call reset(scenario, seed) to start anew")
         if self._lost:
@@ -307,7 +304,7 @@ class GazeboBackend:
         return 0 if self._run is None else self._run.clock.now_ns()
 
     def _apply(self, level: ActuatorLevel, numbers: tuple[float, ...]) -> None:
-        assert self._run is not None
+        assert isinstance(self._run, ControlledRun)
         self._run.command(level, numbers)
 
     def _arrive(self) -> None:
@@ -322,6 +319,7 @@ def _declare(
     missing: Mapping[str, str],
     more: Mapping[str, Any],
     *,
+    levels: tuple[ActuatorLevel, ...] = ALL_LEVELS,
     deterministic: bool = True,
 ) -> Capabilities:
     extensions = {**_EXTENSIONS, **more}
@@ -330,7 +328,7 @@ def _declare(
     return Capabilities(
         hal_version=HAL_PROTOCOL_VERSION,
         sensor_ids=sensor_ids,
-        actuator_levels=ALL_LEVELS,
+        actuator_levels=levels,
         has_ground_truth=True,
         synchronous_step=True,
         deterministic=deterministic,

@@ -10,6 +10,9 @@ import math
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement
 
+from ghost.backends.gazebo.actuators import ack_topic, command_topic
+from ghost.backends.gazebo.outside import channels_of, echo_topic
+from ghost.backends.gazebo.sdf_bridge import add_bridge_sensors
 from ghost.core import ConfigError, RotorSpec, SensorConfig, VehicleSpec
 from ghost.gz.world import sensor_period_ns
 
@@ -88,11 +91,13 @@ def add_model(
     *,
     altitude_m: float,
     pose: Iterable[float] | None = None,
+    bridge: bool = False,
 ) -> Element:
     """Append the model of `vehicle` for a world that steps by `step_ns`.
 
     `altitude_m` is the height of z = 0 for the barometer, `pose` six numbers (x, y, z, roll,
-    pitch, yaw). Raises `ConfigError` for a vehicle that Gazebo cannot fly as its file says.
+    pitch, yaw). With `bridge`, PX4's own bridge finds its sensors and its motors there.
+    Raises `ConfigError` for a vehicle that Gazebo cannot fly as its file says.
     """
     _check(vehicle)
     name = model_name(vehicle)
@@ -112,11 +117,16 @@ def add_model(
     for sensor in vehicle.sensors:
         if sensor.type in SDF_TYPES:
             _sensor(link, sensor, step_ns, altitude_m)
+    if bridge:
+        add_bridge_sensors(link, vehicle, altitude_m)
     for number, rotor in enumerate(vehicle.rotors):
         _rotor(model, number, rotor)
-    for number, rotor in enumerate(vehicle.rotors):
-        _motor(model, name, number, rotor, vehicle)
+    channels = channels_of(vehicle) if bridge else range(len(vehicle.rotors))
+    for number, channel in enumerate(channels):
+        _motor(model, name, number, channel, vehicle)
     _publishers(model, name)
+    if bridge:
+        _echo(model, name, None, echo_topic(name), "data: true")
     return model
 
 
@@ -178,7 +188,7 @@ def _rotor(model: Element, number: int, rotor: RotorSpec) -> None:
     _leaf(limit, "upper", "1e16")
 
 
-def _motor(model: Element, name: str, number: int, rotor: RotorSpec, vehicle: VehicleSpec) -> None:
+def _motor(model: Element, name: str, number: int, channel: int, vehicle: VehicleSpec) -> None:
     plugin = SubElement(
         model,
         "plugin",
@@ -190,8 +200,8 @@ def _motor(model: Element, name: str, number: int, rotor: RotorSpec, vehicle: Ve
         ("robotNamespace", name),
         ("jointName", f"rotor_{number}_joint"),
         ("linkName", f"rotor_{number}"),
-        ("turningDirection", rotor.direction),
-        ("actuator_number", number),
+        ("turningDirection", vehicle.rotors[number].direction),
+        ("actuator_number", channel),
         ("motorType", "velocity"),
         ("commandSubTopic", "command/motor_speed"),
         ("maxRotVelocity", repr(motor.max_rad_s)),
@@ -223,19 +233,22 @@ def _publishers(model: Element, name: str) -> None:
     ):
         _leaf(pose, tag, value)
     for told, answer in (("{sec: 1}", "data: true"), ("{sec: 2}", "data: false")):
-        echo = SubElement(
-            model,
-            "plugin",
-            filename="gz-sim-triggered-publisher-system",
-            name="gz::sim::systems::TriggeredPublisher",
-        )
-        heard = SubElement(
-            echo, "input", type="gz.msgs.Actuators", topic=f"/{name}/command/motor_speed"
-        )
+        _echo(model, name, told, ack_topic(name), answer)
+
+
+def _echo(model: Element, name: str, told: str | None, topic: str, answer: str) -> None:
+    """Answer to a motor command: one with this stamp, or, with None, any."""
+    echo = SubElement(
+        model,
+        "plugin",
+        filename="gz-sim-triggered-publisher-system",
+        name="gz::sim::systems::TriggeredPublisher",
+    )
+    heard = SubElement(echo, "input", type="gz.msgs.Actuators", topic=command_topic(name))
+    if told is not None:
         # Two levels deep and no deeper: the matcher of Gazebo Sim 8 goes wrong beyond.
         SubElement(heard, "match", field="header.stamp").text = told
-        reply = SubElement(echo, "output", type="gz.msgs.Boolean", topic=f"/{name}/command/ack")
-        reply.text = answer
+    SubElement(echo, "output", type="gz.msgs.Boolean", topic=topic).text = answer
 
 
 def _sensor(link: Element, sensor: SensorConfig, step_ns: int, altitude_m: float) -> None:

@@ -6,6 +6,7 @@ import math
 import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from ghost.backends.gazebo.outside import driven_from_outside
 from ghost.backends.gazebo.sdf_model import add_model, has_renderer, text
 from ghost.core import BoxObstacle, ScenarioSpec, WorldSpec
 from ghost.physics.world import start_of
@@ -36,8 +37,12 @@ def world_sdf(scenario: ScenarioSpec) -> str:
 
     Raises `ConfigError` for what Gazebo cannot do.
     """
+    outside = driven_from_outside(scenario)
     root, world = new_world(
-        scenario.world, scenario.physics_step_ns, renderer=has_renderer(scenario.vehicle)
+        scenario.world,
+        scenario.physics_step_ns,
+        renderer=has_renderer(scenario.vehicle),
+        bridge=outside,
     )
     angles = (math.radians(angle) for angle in scenario.initial.rpy_deg)
     add_model(
@@ -46,12 +51,18 @@ def world_sdf(scenario: ScenarioSpec) -> str:
         scenario.physics_step_ns,
         altitude_m=scenario.world.origin.alt_m,
         pose=(*start_of(scenario)[:3], *angles),
+        bridge=outside,
     )
     return sdf_text(root)
 
 
-def new_world(spec: WorldSpec, step_ns: int, *, renderer: bool) -> tuple[Element, Element]:
-    """The `<sdf>` and the `<world>` in it: physics, systems, air, Earth, ground and obstacles."""
+def new_world(
+    spec: WorldSpec, step_ns: int, *, renderer: bool, bridge: bool = False
+) -> tuple[Element, Element]:
+    """The `<sdf>` and the `<world>` in it: physics, systems, air, Earth, ground and obstacles.
+
+    With `bridge` it is one for PX4's bridge to Gazebo.
+    """
     root = Element("sdf", {"version": SDF_VERSION, "xmlns:gz": _NAMESPACE})
     world = SubElement(root, "world", name=world_name(spec))
     # Sensors one after the other rather than each in a thread: a small world is a fifth faster so,
@@ -65,10 +76,11 @@ def new_world(spec: WorldSpec, step_ns: int, *, renderer: bool) -> tuple[Element
     for file, name in _SYSTEMS:
         _system(world, file, name)
     # Tesla and ENU: by default a field whose axes are swapped is turned with the sensor, and no
-    # fixed change of axes turns that right again once the vehicle tilts.
+    # fixed change of axes turns that right again once the vehicle tilts. PX4's bridge is written
+    # for that default all the same, and there is one such system for all magnetometers.
     magnetometer = _system(world, "magnetometer", "Magnetometer")
-    SubElement(magnetometer, "use_units_gauss").text = "false"
-    SubElement(magnetometer, "use_earth_frame_ned").text = "false"
+    SubElement(magnetometer, "use_units_gauss").text = "true" if bridge else "false"
+    SubElement(magnetometer, "use_earth_frame_ned").text = "true" if bridge else "false"
     if renderer:
         sensors = _system(world, "sensors", "Sensors")
         SubElement(sensors, "render_engine").text = "ogre2"

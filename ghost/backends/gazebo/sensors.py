@@ -161,7 +161,7 @@ class GazeboSensors:
         if kind == "barometer":
             return self._barometer()
         if kind == "gps":
-            return self._gps
+            return lambda data: self._gps(sensor, data)
         if kind == "altimeter":
             return lambda data: self._altimeter(sensor, data)
         if kind == "rgb":
@@ -193,7 +193,7 @@ class GazeboSensors:
 
         return decode
 
-    def _gps(self, data: bytes) -> GnssTruth:
+    def _gps(self, sensor: SensorConfig, data: bytes) -> GnssTruth:
         fix = NavSat.FromString(data)
         origin = self._world.origin
         e, n, u = pymap3d.geodetic2enu(
@@ -204,7 +204,16 @@ class GazeboSensors:
             origin.lon_deg,
             origin.alt_m,
         )
-        return GnssTruth(float(e), float(n), float(u))
+        if not sensor.measures_velocity:
+            return GnssTruth(float(e), float(n), float(u))
+        # From the poses, as the ground truth is, so that the two are one.
+        state = self._truth.state
+        wx, wy, wz = state[10:13]
+        px, py, pz = sensor.mount.pos_m
+        lever = (wy * pz - wz * py, wz * px - wx * pz, wx * py - wy * px)
+        dx, dy, dz = q_rotate(state[3:7], lever)
+        vx, vy, vz = state[7] + dx, state[8] + dy, state[9] + dz
+        return GnssTruth(float(e), float(n), float(u), (vx, vy, vz))
 
     def _altimeter(self, sensor: SensorConfig, data: bytes) -> AltimeterTruth:
         reading = Altimeter.FromString(data)

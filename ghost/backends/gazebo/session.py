@@ -8,7 +8,15 @@ from dataclasses import replace
 
 from ghost.backends.gazebo.actuators import MotorLink, ack_topic
 from ghost.backends.gazebo.options import GazeboOptions
+from ghost.backends.gazebo.outside import (
+    MotorEars,
+    bridge_environ,
+    channels_of,
+    driven_from_outside,
+    echo_topic,
+)
 from ghost.backends.gazebo.process import Launch, ServerProcess
+from ghost.backends.gazebo.sdf_bridge import bridge_topics
 from ghost.backends.gazebo.sdf_model import LINK, model_name
 from ghost.backends.gazebo.sdf_world import world_name, world_sdf
 from ghost.backends.gazebo.sensors import Mailbox, make_mailboxes
@@ -33,6 +41,7 @@ _START_S = 60.0
 """A server may have to read its libraries from a slow disk."""
 _LOOK_S = 2.0
 _TOPICS_S = 10.0
+_ECHO_S = 2.0
 _NO_RENDERER = (
     ", since its renderer does not work: install OGRE 2 and EGL for it, or fly a vehicle without "
     "cameras and LiDAR"
@@ -70,10 +79,13 @@ class Session:
         self.truth = TruthTracker()
         self.mailboxes: Mapping[str, Mailbox] = {}
         self.proven = False
+        self.ears: MotorEars | None = None
+        """Where an autopilot outside drives the motors, what hears it; None elsewhere."""
         self._server: ServerProcess | None = None
         self._nodes: list[Node] = []
         self._world: WorldControl | None = None
         self._motors: MotorLink | None = None
+        self._network = options.network
 
     @property
     def world(self) -> WorldControl:
@@ -98,6 +110,8 @@ class Session:
             return False
         mine = self.scenario
         if (scenario.step_ns, _topics_of(scenario)) != (mine.step_ns, _topics_of(mine)):
+            return False
+        if _bridge_of(scenario) != _bridge_of(mine):
             return False
         if self._options.attach is not None:
             return scenario.vehicle == mine.vehicle
@@ -159,7 +173,7 @@ class Session:
     def close(self) -> None:
         """Give everything back. Idempotent; never raises."""
         world, self._world = self._world, None
-        self._motors = None
+        self._motors = self.ears = None
         if world is not None:
             with contextlib.suppress(GhostError, OSError):
                 world.close()
@@ -180,6 +194,7 @@ class Session:
             network = replace(network, partition=f"ghost_{new_uuid()}", relays=())
             self._server = ServerProcess(self.sdf, self.scenario, seed, self._launch)
             self._server.start(network.partition, network.ip)
+        self._network = network
         node = self._node(network)
         step_ns = self.scenario.physics_step_ns if options.attach is None else None
         self.mailboxes = make_mailboxes(
@@ -208,15 +223,12 @@ class Session:
                 key="step_ns",
             )
         self._check_topics(node)
-        self.proven = self._has_echo(node)
-        self._motors = MotorLink(
-            self._node(network),
-            self.model,
-            self._host,
-            deadline_s=options.deadline_s,
-            proven=self.proven,
-            alive=lambda: self._server is None or self._server.alive,
-        )
+        if driven_from_outside(self.scenario):
+            self.proven = self._has_echo(node, echo_topic(self.model))
+            self.ears = self._listen(network)
+        else:
+            self.proven = self._has_echo(node, ack_topic(self.model))
+            self._motors = self._drive(self._node(network), proven=self.proven)
         if options.attach is not None:
             world.reset()
         self._begin(self.scenario)
@@ -225,6 +237,29 @@ class Session:
         node = open_node(network, self._options.transport)
         self._nodes.append(node)
         return node
+
+    def _drive(self, node: Node, *, proven: bool) -> MotorLink:
+        return MotorLink(
+            node,
+            self.model,
+            self._host,
+            deadline_s=self._options.deadline_s,
+            proven=proven,
+            alive=lambda: self._server is None or self._server.alive,
+        )
+
+    def _listen(self, network: TransportOptions) -> MotorEars:
+        spec = self.scenario.autopilot
+        assert spec is not None
+        return MotorEars(
+            self._node(network),
+            self.world_name,
+            self.model,
+            bridge_environ(spec, network, self.world_name, self.model),
+            self._host,
+            channels=channels_of(self.scenario.vehicle),
+            proven=self.proven,
+        )
 
     def _attach(self, world: WorldControl) -> None:
         """Wait for the server; one of ours that ends meanwhile is told of at once."""
@@ -257,13 +292,25 @@ class Session:
         if self._options.attach is not None:
             self.world.set_pose(self.model, start[:3], start[3:7])
         self.truth.start(start)
-        assert self._motors is not None
-        self._motors.start(len(scenario.vehicle.rotors))
+        ears = self.ears
+        if ears is None:
+            assert self._motors is not None
+            self._motors.start(len(scenario.vehicle.rotors))
+            return
+        # The motors are stopped, and seen to listen, by a hand that is withdrawn before the
+        # autopilot is there.
+        with open_node(self._network, self._options.transport) as node:
+            motors = self._drive(node, proven=self._has_echo(node, ack_topic(self.model)))
+            motors.start(max(channels_of(scenario.vehicle)) + 1)
+            motors.close()
+        ears.restart()
 
     def _check_topics(self, node: Node) -> None:
         """Every topic that the run needs must be advertised; say which are not, and what is."""
         wanted = {box.topic: f"sensor {box.sensor_id!r}" for box in self.mailboxes.values()}
         wanted[pose_topic(self.model)] = "ground truth"
+        if driven_from_outside(self.scenario):
+            wanted |= bridge_topics(self.world_name, self.model, LINK)
         end_ns = self._host.now_ns() + round(_TOPICS_S * 1e9)
         while True:
             known = {info.topic for info in node.topics()}
@@ -288,9 +335,9 @@ class Session:
             "--set gz.topic.<sensor>=TOPIC"
         )
 
-    def _has_echo(self, node: Node) -> bool:
+    def _has_echo(self, node: Node, topic: str) -> bool:
         try:
-            node.wait_for_topic(ack_topic(self.model), 2.0)
+            node.wait_for_topic(topic, _ECHO_S)
         except TransportError:
             return False
         return True
@@ -307,3 +354,11 @@ class Session:
 
 def _topics_of(scenario: ScenarioSpec) -> tuple[str, ...]:
     return tuple(sorted(f"{s.id}:{s.type}:{s.rate_hz}" for s in scenario.vehicle.sensors))
+
+
+def _bridge_of(scenario: ScenarioSpec) -> tuple[int, tuple[int, ...]] | None:
+    """What an autopilot outside is told of the world at its start; None without one."""
+    if not driven_from_outside(scenario):
+        return None
+    assert scenario.autopilot is not None
+    return scenario.autopilot.airframe, channels_of(scenario.vehicle)

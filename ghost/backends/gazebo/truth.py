@@ -89,6 +89,10 @@ class RotorLag:
         """Aim at these parts of the largest thrust, which goes with the square of the speed."""
         self.ref_rad_s = tuple(self._top * math.sqrt(ratio) for ratio in ratios)
 
+    def command_speeds(self, speeds_rad_s: Sequence[float]) -> None:
+        """Aim at these speeds; like Gazebo's model, at no more than the highest."""
+        self.ref_rad_s = tuple(min(speed, self._top) for speed in speeds_rad_s)
+
     def advance(self, steps: int) -> None:
         """Let the world's steps pass."""
         for _ in range(steps):

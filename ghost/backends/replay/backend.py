@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -33,15 +34,19 @@ from ghost.hal import (
     Capabilities,
     CommandRecord,
     GroundTruth,
+    MavlinkTraffic,
+    Message,
     SensorId,
     SensorProvider,
     SensorSample,
+    StateEstimate,
     StepReport,
 )
 from ghost.recording import LogReader
 
 __all__ = ["ReplayBackend"]
 
+_MAX_REPORTS = 10_000
 Tap = Callable[[str, int, object], None]
 """Is told of each recorded message as it is played: topic, stamp, message."""
 
@@ -54,7 +59,8 @@ class ReplayBackend:
     `capabilities` are those of the recorded world, with `supports_replay`, `deterministic` (the
     same file plays the same, whatever made it) and `extensions["fixed_scenario"]`.
 
-    Where a window is given, the clock starts at `start_ns` rather than 0. Time goes on after the
+    The clock starts where that of the recorded run did (0 but for an autopilot that had to get
+    ready), and where a window is given, at its `start_ns`. Time goes on after the
     end of the recording, with nothing published and one `REPLAY_ENDED` event.
 
     Args:
@@ -104,6 +110,7 @@ class ReplayBackend:
         self._feed = Feed(iter(()))
         self._closed = False
         self._truth: GroundTruth | None = None
+        self._reported: deque[tuple[str, Message]] = deque(maxlen=_MAX_REPORTS)
         self._end_told = False
         self._begin_step()
         self.capabilities = self._declare()
@@ -216,15 +223,19 @@ class ReplayBackend:
             )
         self._rewind(self._on_grid(at_ns))
 
-    def truth_until(self, end_ns: int) -> Iterator[GroundTruth]:
-        """Yield the recorded truth from the start up to and with `end_ns`, without playing it."""
-        reader = self._reader
-        if reader is None:
+    def known_until(self, end_ns: int) -> Iterator[GroundTruth | StateEstimate]:
+        """Yield what the recorded plan was flown on, from the start up to and with `end_ns`.
+
+        That is the truth, or the estimate of an autopilot. Nothing is played.
+        """
+        if self._reader is None:
             raise ClosedError("the replay was shut down; call reset(scenario, seed) to rewind")
-        if self._truth_topics:
-            for item in reader.messages(self._truth_topics, None, end_ns + 1):
-                if isinstance(item.message, GroundTruth):
-                    yield item.message
+        topics, piloted = list(self._truth_topics), self.run.is_piloted
+        if piloted:
+            topics = [t.topic for t in self.run.topics if t.schema.endswith(".StateEstimate")]
+        for item in self._reader.messages(topics, None, end_ns + 1) if topics else ():
+            if isinstance(item.message, StateEstimate if piloted else GroundTruth):
+                yield item.message
 
     def compare_report(self) -> CompareReport:
         """Return how the commands sent since the last reset compare to the recorded ones."""
@@ -283,6 +294,7 @@ class ReplayBackend:
             on_event=self._own.append,
         )
         self._own.clear()
+        self._reported.clear()
         self._end_told = False
         self._begin_step()
         self._sensors.reset()
@@ -297,8 +309,7 @@ class ReplayBackend:
         found = last_truth_before(reader, self._truth_topics, at_ns, floor_ns)
         if found is not None:
             self._truth = found
-        wanted = {"Event": self._note_event, "CommandRecord": self._note_command}
-        for kind, note in wanted.items():
+        for kind in ("Event", "CommandRecord"):
             names = [t.topic for t in self.run.topics if t.schema.endswith(f".{kind}")]
             if self._topics is not None:
                 names = [name for name in names if name in self._topics]
@@ -307,15 +318,10 @@ class ReplayBackend:
                 floor_ns = max(self.run.start_ns, at_ns - 1_000_000_000)
             if names:
                 for _, _, _, message in reader.messages(names, floor_ns, at_ns + 1):
-                    note(message)
-
-    def _note_event(self, message: object) -> None:
-        if isinstance(message, Event):
-            self._sensors.note(message)
-
-    def _note_command(self, message: object) -> None:
-        if isinstance(message, CommandRecord):
-            self._sink.recorded(message)
+                    if isinstance(message, Event):
+                        self._sensors.note(message)
+                    elif isinstance(message, CommandRecord):
+                        self._sink.recorded(message)
 
     def step(self, dt_ns: int) -> StepReport:
         """Play what was recorded in the next `dt_ns`; see `SimulationBackend.step`.
@@ -382,6 +388,8 @@ class ReplayBackend:
             self._sensors.note(message)
         elif kind is CommandRecord:
             self._sink.recorded(message)
+        elif kind is StateEstimate or kind is MavlinkTraffic:
+            self._reported.append((item[0], message))
         for tap in self._taps:
             tap(item[0], item[1], message)
 
@@ -416,6 +424,12 @@ class ReplayBackend:
         """The latest truth recorded at or before now; None where none was recorded."""
         self._running()
         return self._truth
+
+    def reports(self) -> list[tuple[str, Message]]:
+        """See `Reporting`: the estimates and traffic that were played, the newest thousands."""
+        self._running()
+        reported = self._reported
+        return [reported.popleft() for _ in range(len(reported))]
 
     def __enter__(self) -> Self:
         return self

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ghost.config import spec_from_dict
-from ghost.core import ConfigError, ScenarioSpec
+from ghost.core import ConfigError, Event, EventType, ScenarioSpec
 from ghost.hal import (
     HAL_PROTOCOL_VERSION,
     PAYLOAD_TYPES,
@@ -65,6 +65,11 @@ class RecordedRun:
     finished: bool
     notes: tuple[str, ...]
 
+    @property
+    def is_piloted(self) -> bool:
+        """Whether an autopilot flew, so that the plan went by its estimate."""
+        return self.scenario is not None and self.scenario.autopilot is not None
+
 
 def open_log(path: str) -> LogReader:
     """Open a recording. Raises `ConfigError` for a file that is none, or cannot be read."""
@@ -77,7 +82,8 @@ def open_log(path: str) -> LogReader:
 def read_run(reader: LogReader) -> RecordedRun:
     """Return what the recording says about its run, and where it says nothing what can be seen.
 
-    A file of another tool has no scenario: its sensors are found by their messages, and its clock
+    The clock begins where the run did, which is after 0 if an autopilot had to get ready first. A
+    file of another tool has no scenario: its sensors are found by their messages, and its clock
     begins at the last step before the first one. Raises `ConfigError` for a file without messages
     that can be played.
     """
@@ -94,9 +100,7 @@ def read_run(reader: LogReader) -> RecordedRun:
     first_ns = min(t.first_ns for t in playable if t.first_ns is not None)
     last_ns = max(t.last_ns for t in playable if t.last_ns is not None)
     step_ns = _STEP_NS if scenario is None else scenario.step_ns
-    start_ns = 0
-    if scenario is None:
-        start_ns = max(0, (first_ns - 1) // step_ns * step_ns)
+    start_ns = _start(reader, playable, scenario, first_ns, step_ns)
     sensors = _sensors(reader, playable, scenario)
     has_truth = any(t.schema.rpartition(".")[2] in ("GroundTruth", "PoseInFrame") for t in playable)
     declared = _part(header, "capabilities", notes, _capabilities, reader.path)
@@ -120,6 +124,25 @@ def read_run(reader: LogReader) -> RecordedRun:
         finished=info.finished,
         notes=(*info.notes, *notes),
     )
+
+
+def _start(
+    reader: LogReader,
+    topics: Iterable[TopicInfo],
+    scenario: ScenarioSpec | None,
+    first_ns: int,
+    step_ns: int,
+) -> int:
+    if scenario is not None:
+        names = [topic.topic for topic in topics if topic.schema.endswith(".Event")]
+        if names:
+            for item in reader.messages(names, None, first_ns + _LOOK_NS):
+                event = item.message
+                if isinstance(event, Event) and event.type is EventType.RUN_STARTED:
+                    return max(0, event.stamp_sim_ns)
+        if scenario.autopilot is None:
+            return 0
+    return max(0, (first_ns - 1) // step_ns * step_ns)
 
 
 def chosen_topics(run: RecordedRun, patterns: Iterable[str]) -> tuple[str, ...] | None:

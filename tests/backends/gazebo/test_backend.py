@@ -15,9 +15,11 @@ from ghost.config import load_scenario
 from ghost.core import (
     EventType,
     FaultSpec,
+    GnssNoise,
     HostClock,
     InitialState,
     MountSpec,
+    NoiseModel,
     RandomStream,
     ScenarioSpec,
     SensorConfig,
@@ -98,8 +100,15 @@ def test_attached_the_vehicle_is_put_at_its_start(
 
 
 def test_worlds_agree_on_what_they_measure(own_server: OwnServer, scenario: ScenarioSpec) -> None:
-    """Ideal sensors, the same motor commands: sample by sample the embedded world's."""
+    """Ideal sensors, the same motor commands: sample by sample the embedded world's.
+
+    The second receiver measures the velocity of its antenna, which stands on a mast.
+    """
     sensors = tuple(replace(s, noise=None) for s in scenario.vehicle.sensors)
+    (gps,) = (s for s in sensors if s.type == "gps")
+    moving = NoiseModel(gnss=GnssNoise(velocity_sigma_mps=0.0))
+    mast = MountSpec(pos_m=(0.1, -0.2, 0.3))
+    sensors = (*sensors, replace(gps, id="gps1", noise=moving, mount=mast))
     scenario = replace(scenario, vehicle=replace(scenario.vehicle, sensors=sensors))
     embedded, gazebo = EmbeddedBackend(), own_server()
     for backend in (embedded, gazebo):
@@ -119,6 +128,15 @@ def test_worlds_agree_on_what_they_measure(own_server: OwnServer, scenario: Scen
         assert [s.stamp_sim_ns for s in ours] == [s.stamp_sim_ns for s in theirs], sensor_id
         for a, b in zip(ours, theirs, strict=True):
             assert _numbers(b.payload) == pytest.approx(_numbers(a.payload), abs=limit), sensor_id
+            assert not a.meta.extensions
+            assert not b.meta.extensions
+    mine, other = (
+        np.array([s.meta.extensions["vel_enu_mps"] for s in world.sensors()["gps1"].poll()])
+        for world in (embedded, gazebo)
+    )
+    assert len(mine) > 10
+    np.testing.assert_allclose(other, mine, atol=1e-6)
+    assert np.ptp(mine, axis=0).min() > 0.01
     embedded.shutdown()
 
 

@@ -132,7 +132,8 @@ def test_without_gz_the_backend_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
 def test_nothing_of_a_server_is_left_on_disk() -> None:
     server = ServerProcess("<sdf/>", load_scenario("hover"), 1, _launch)
     server.start("my_partition", "127.0.0.1")
-    folder = server._log.parent
+    assert server._folder is not None
+    folder = Path(server._folder.name)
     assert (folder / "world.sdf").read_text() == "<sdf/>"
     server.stop()
     assert not folder.exists()

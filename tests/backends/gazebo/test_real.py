@@ -9,7 +9,6 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -147,10 +146,10 @@ def test_a_killed_server_is_lost_and_replaced(
     assert session is not None
     server = session._server
     assert server is not None
-    keeper = server._keeper
-    assert keeper is not None
-    (child,) = Path(f"/proc/{keeper.pid}/task/{keeper.pid}/children").read_text().split()
-    os.killpg(int(child), signal.SIGKILL)
+    process = server._process
+    assert process is not None
+    assert process.pid is not None
+    os.killpg(process.pid, signal.SIGKILL)
     host = HostClock()
     start_ns = host.now_ns()
     with pytest.raises(BackendLost):

@@ -1,0 +1,59 @@
+"""Samples → what PX4 is told: the newest of each kind that a step published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ghost.hal import SensorHealth, SensorId, SensorProvider, SensorSample, Subscription
+from ghost.px4 import Readings
+
+__all__ = ["SampleCatcher"]
+
+_SLOTS: Mapping[str, str] = {
+    "imu": "imu",
+    "magnetometer": "mag",
+    "barometer": "baro",
+    "gps": "gps",
+    "optical_flow": "flow",
+    "altimeter": "range_m",
+}
+"""Payload type to field of `Readings`; the first sensor of a type, by id, is PX4's."""
+
+
+class SampleCatcher:
+    """Listens to the world's sensors beside the run loop, which polls them for itself."""
+
+    def __init__(self, sensors: Mapping[SensorId, SensorProvider[Any]]) -> None:
+        self._readings = Readings()
+        self._subscriptions: list[Subscription] = []
+        self.used: dict[str, str] = {}
+        """Field of `Readings` to sensor id."""
+        for sensor_id, provider in sorted(sensors.items()):
+            slot = _SLOTS.get(provider.spec.payload_type)
+            if slot is None or slot in self.used:
+                continue
+            self.used[slot] = sensor_id
+            self._subscriptions.append(provider.subscribe(self._catch(slot)))
+
+    def take(self) -> Readings:
+        """What was published since the last call."""
+        readings = self._readings
+        self._readings = Readings()
+        return readings
+
+    def close(self) -> None:
+        """Listen no more."""
+        for subscription in self._subscriptions:
+            subscription.unsubscribe()
+        self._subscriptions = []
+
+    def _catch(self, slot: str) -> Callable[[SensorSample[Any]], None]:
+        faulty = SensorHealth.FAULTY
+
+        def catch(sample: SensorSample[Any]) -> None:
+            # A corrupt reading is what a driver would throw away: PX4 sees that none came.
+            if sample.health is not faulty:
+                setattr(self._readings, slot, sample)
+
+        return catch
