@@ -17,7 +17,11 @@ from ghost.core.errors import (
     MissingDependency,
 )
 
-__all__ = ["complain", "report"]
+__all__ = ["Explained", "complain", "report"]
+
+
+class Explained(GhostError):
+    """Bad input that takes more than a line to set right: a screen of text."""
 
 
 def complain(message: str) -> None:
@@ -34,6 +38,10 @@ def report(error: BaseException, *, debug: bool) -> ExitCode:
     if debug and not isinstance(error, (click.Abort, KeyboardInterrupt)):
         click.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
     match error:
+        case Explained():
+            with contextlib.suppress(OSError):
+                click.echo(str(error).rstrip(), err=True)
+            return ExitCode.BAD_INPUT
         case click.Abort() | KeyboardInterrupt():
             complain("interrupted")
             return ExitCode.INTERRUPTED

@@ -17,6 +17,7 @@ __all__ = ["GhostGroup", "cli", "main"]
 
 _COMMANDS = (
     "run",
+    "repeat",
     "replay",
     "rerun",
     "info",

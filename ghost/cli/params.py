@@ -17,7 +17,9 @@ __all__ = [
     "OVERRIDE",
     "PORT",
     "RTF",
+    "RUNS",
     "SEED",
+    "TOLERANCE",
     "see_current_folder",
 ]
 
@@ -25,6 +27,8 @@ _UNITS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "
 _DURATION = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*([a-z]*)")
 
 _SLOWEST_RTF = 1e-3  # as `ghost.core.Throttle` has it
+
+_MOST_RUNS = 1000  # as `ghost.runtime.MAX_RUNS` has it
 
 _ZERO = re.compile(r"0+(\.0*)?\s*(ns|us|ms|s|min|h)?")
 
@@ -147,6 +151,40 @@ class Port(click.ParamType[int]):
         return port
 
 
+class Runs(click.ParamType[int]):
+    """How many times: two or more, since one alone has no spread."""
+
+    name = "integer"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        try:
+            runs = int(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no integer", param, ctx)
+        if not 2 <= runs <= _MOST_RUNS:
+            self.fail(f"{value} must be within 2..{_MOST_RUNS}", param, ctx)
+        return runs
+
+
+class Tolerance(click.ParamType[float]):
+    """A finite length in metres, 0 or more."""
+
+    name = "metres"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            metres = float(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no number of metres, such as 0.05", param, ctx)
+        if not (math.isfinite(metres) and metres >= 0.0):
+            self.fail(f"{value} must be a finite number of metres, 0 or more", param, ctx)
+        return metres
+
+
 DURATION = Duration()
 MOMENT = Moment()
 SEED = Seed()
@@ -154,6 +192,8 @@ RTF = RealTimeFactor()
 OVERRIDE = Override("world.gravity_mps2=3.7")
 ENCODING = Override("cam_front=png")
 PORT = Port()
+RUNS = Runs()
+TOLERANCE = Tolerance()
 
 
 def see_current_folder(backend: str) -> None:

@@ -51,7 +51,8 @@ class ProgressBar:
         altitude = "" if status.altitude_m is None else f"alt {status.altitude_m:6.2f} m"
         self._progress.update(
             self._task,
-            completed=status.sim_ns,
+            completed=status.sim_ns - status.start_ns,
+            total=status.end_ns - status.start_ns,
             sim=f"{status.sim_ns / 1e9:6.1f} / {status.end_ns / 1e9:.1f} s",
             rtf=f"{status.real_time_factor:5.1f}× real time",
             altitude=altitude,

@@ -52,6 +52,8 @@ def _rows(result: RunResult) -> list[tuple[str, str]]:
         rows.append(("largest tilt", f"{result.max_tilt_deg:.1f}°"))
     if result.tracking_rmse_m is not None:
         rows.append(("tracking error", f"{result.tracking_rmse_m:.3f} m RMS to the set-point"))
+    if result.lockstep is not None:
+        rows.append(("lockstep", _lockstep(result.lockstep)))
     rows.append(("samples", _counts(result.samples) or "no sensors"))
     rows.append(("events", _counts(result.events) or "none"))
     rows.append(("digest", result.digest))
@@ -66,6 +68,12 @@ def _plan(result: RunResult) -> str:
     if result.plan_timeouts:
         text += f", [red]timed out: {escape(', '.join(result.plan_timeouts))}[/]"
     return text
+
+
+def _lockstep(counts: Mapping[str, int]) -> str:
+    text = ", ".join(f"{count} {name}" for name, count in counts.items())
+    bad = counts.get("late", 0) + counts.get("missing", 0)
+    return f"[yellow]{text}[/]" if bad else text
 
 
 def _counts(counts: Mapping[str, int]) -> str:

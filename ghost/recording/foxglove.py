@@ -8,6 +8,7 @@
 | `/sensors/<gps>` | `…/fix` | `foxglove.LocationFix` | display |
 | `/ground_truth` | `…/pose` | `foxglove.PoseInFrame` | display |
 | | `/tf` | `foxglove.FrameTransform` | display |
+| `/estimate` | `…/pose` | `foxglove.PoseInFrame` | display |
 | `/events` | `…/log` | `foxglove.Log` | display |
 
 A *bulk* message holds the pixels or points themselves, which are stored nowhere else. A *display*
@@ -44,7 +45,13 @@ from google.protobuf.message import Message as ProtoMessage
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from ghost.core import Event
-from ghost.hal import CameraIntrinsics, GpsPayload, GroundTruth, PointCloudPayload
+from ghost.hal import (
+    CameraIntrinsics,
+    GpsPayload,
+    GroundTruth,
+    PointCloudPayload,
+    StateEstimate,
+)
 from ghost.recording.wire import BYTES, field_bytes, key, varint
 
 __all__ = [
@@ -53,6 +60,7 @@ __all__ = [
     "calibration",
     "compressed_image",
     "descriptor_set",
+    "estimated_pose",
     "location_fix",
     "log",
     "optical_transform",
@@ -214,10 +222,23 @@ def vehicle_pose(truth: GroundTruth) -> tuple[Parts, Parts]:
     """Return the true pose, as `foxglove.PoseInFrame` and as `FrameTransform` world to body."""
     x, y, z = truth.pos_enu_m.tolist()
     qw, qx, qy, qz = truth.q_enu_flu.tolist()
-    stamp = _stamp_field(truth.stamp_sim_ns)
-    pose = _POSE.pack(_IN_WORLD, x, 0x11, y, 0x19, z, _TURN, qx, 0x11, qy, 0x19, qz, 0x21, qw)
     turn = _MOVE.pack(_TO_BODY, x, 0x11, y, 0x19, z, _TURN_TO, qx, 0x11, qy, 0x19, qz, 0x21, qw)
-    return (stamp, pose), (stamp, turn)
+    return _pose(truth), (_stamp_field(truth.stamp_sim_ns), turn)
+
+
+def estimated_pose(estimate: StateEstimate) -> Parts:
+    """Return where the autopilot believes to be, as `foxglove.PoseInFrame`.
+
+    No transform goes with it: the body is where the truth says.
+    """
+    return _pose(estimate)
+
+
+def _pose(state: GroundTruth | StateEstimate) -> Parts:
+    x, y, z = state.pos_enu_m.tolist()
+    qw, qx, qy, qz = state.q_enu_flu.tolist()
+    pose = _POSE.pack(_IN_WORLD, x, 0x11, y, 0x19, z, _TURN, qx, 0x11, qy, 0x19, qz, 0x21, qw)
+    return _stamp_field(state.stamp_sim_ns), pose
 
 
 # Poses come for all of a run, so their bytes are packed at once: with the library's objects the two

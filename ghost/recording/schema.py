@@ -42,6 +42,7 @@ from ghost.hal import (
     CommandRecord,
     DepthImagePayload,
     GroundTruth,
+    MavlinkTraffic,
     MotorCommand,
     PointCloudPayload,
     PositionCommand,
@@ -49,6 +50,7 @@ from ghost.hal import (
     SensorHealth,
     SensorMeta,
     SensorSample,
+    StateEstimate,
     StepReport,
     VelocityCommand,
 )
@@ -86,7 +88,15 @@ COMMANDS: tuple[type[ActuatorCommand], ...] = (
 )
 """The alternatives of `ghost.msg.ActuatorCommand`, numbered from 1."""
 
-PLAIN_MESSAGES: tuple[type, ...] = (GroundTruth, CommandRecord, CommandAck, Event, StepReport)
+PLAIN_MESSAGES: tuple[type, ...] = (
+    GroundTruth,
+    CommandRecord,
+    CommandAck,
+    Event,
+    StepReport,
+    StateEstimate,
+    MavlinkTraffic,
+)
 """What is recorded besides samples."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from struct import error as StructError
@@ -16,6 +17,7 @@ from ghost.hal import (
     PointCloudPayload,
     RGBImagePayload,
     SensorSample,
+    StateEstimate,
 )
 from ghost.recording import foxglove
 from ghost.recording.chunks import ChunkBuilder, Definitions
@@ -117,6 +119,7 @@ class Tracks:
             PointCloudPayload: self._points,
             GpsPayload: self._fix,
             GroundTruth: self._pose,
+            StateEstimate: self._estimate,
             Event: self._log,
         }
 
@@ -308,6 +311,15 @@ class Tracks:
         topic = f"{track.topic}/pose"
         self._add(track, topic, "foxglove.PoseInFrame", Role.DISPLAY, envelope, pose)
         self._add(track, "/tf", "foxglove.FrameTransform", Role.DISPLAY, envelope, transform)
+
+    def _estimate(self, track: _Track, envelope: Envelope, estimate: StateEstimate) -> None:
+        # An autopilot that boots knows its attitude before its place.
+        if math.isnan(estimate.pos_enu_m[0]) or math.isnan(estimate.q_enu_flu[0]):
+            return
+        if not track.is_loud(envelope.stamp_sim_ns, POSE_PERIOD_NS):
+            return
+        topic, pose = f"{track.topic}/pose", foxglove.estimated_pose(estimate)
+        self._add(track, topic, "foxglove.PoseInFrame", Role.DISPLAY, envelope, pose)
 
     def _log(self, track: _Track, envelope: Envelope, event: Event) -> None:
         topic, parts = f"{track.topic}/log", foxglove.log(event)

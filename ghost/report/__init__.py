@@ -7,6 +7,7 @@ Needs what `ghost.recording` needs until something is drawn (matplotlib), writte
 from ghost.report.diff import Difference, LogDiff, TopicDiff, diff
 from ghost.report.document import Written, write_report
 from ghost.report.export import Exported, ImageForm, TableForm, export
+from ghost.report.figures_repeat import Overlay, need_drawing, overlay_figure
 from ghost.report.flatten import flatten
 from ghost.report.gather import Gathered, gather
 from ghost.report.live import LiveServer
@@ -35,6 +36,10 @@ __all__ = [
     "Written",
     "gather",
     "write_report",
+    # several runs
+    "Overlay",
+    "need_drawing",
+    "overlay_figure",
     # live
     "LiveServer",
 ]

@@ -10,14 +10,22 @@ from pathlib import Path
 from ghost import __version__
 from ghost.core import ConfigError
 from ghost.recording import LogReader
-from ghost.report import figures_flight, figures_sensors, figures_sight, figures_time
+from ghost.report import (
+    figures_autopilot,
+    figures_flight,
+    figures_sensors,
+    figures_sight,
+    figures_time,
+)
 from ghost.report.gather import Gathered, MeasureLog, SensorLog, gather
 from ghost.report.made import Made
+from ghost.report.mavlink import MavlinkLog
 from ghost.report.needs import need
 from ghost.report.page import Section, card, data_uri, page, table, text
+from ghost.report.series import Moments, Series
 from ghost.report.summary import header
 from ghost.report.theme import Canvas
-from ghost.report.wording import number, seconds
+from ghost.report.wording import bytes_text, number, seconds
 
 __all__ = ["Written", "write_report"]
 
@@ -89,6 +97,13 @@ def _sections(book: _Book, run: Gathered, made: Made) -> Iterator[Section]:
     flight += _card(book.add(figures_flight.motion(run), "motion", "Motion over time"))
     yield "flight", "Flight", "Ground truth, and the commanded set-points as dashes.", flight
     yield (
+        "autopilot",
+        "Autopilot",
+        "Set-points against what the autopilot believed, against the truth; below, what was said "
+        "to it and by it. A lane that pales is slower there, one with a hole is silent.",
+        _autopilot(book, run),
+    )
+    yield (
         "events",
         "Events and health",
         "What happened, and how each sensor was. A lane with a hole was silent there.",
@@ -120,6 +135,50 @@ def _sections(book: _Book, run: Gathered, made: Made) -> Iterator[Section]:
 
 def _card(figure: str) -> str:
     return card(figure) if figure else ""
+
+
+def _autopilot(book: _Book, run: Gathered) -> str:
+    figure = book.add(figures_autopilot.estimate(run), "estimate", "Set-point, estimate and truth")
+    log = run.estimate
+    if figure and log is not None:
+        rows = [
+            *_error_rows("position", "m", ("east", "north", "up"), log.position_error),
+            *_error_rows("position", "m", ("distance",), log.distance),
+            *_error_rows("velocity", "m/s", ("east", "north", "up"), log.velocity_error),
+            *_error_rows("attitude", "°", ("x", "y", "z"), log.attitude_error),
+        ]
+        columns = ("estimate − truth", "bias", "σ", "RMS", "least", "greatest", "invalid")
+        figure += table(columns, rows, small=True) if rows else ""
+    parts = [card(figure, title="Estimate", small=f"{log.count} estimates")] if log else []
+    parts.append(_card(book.add(figures_autopilot.mavlink(run), "mavlink", "MAVLink messages")))
+    parts += [_messages(link) for _, link in sorted(run.mavlink.items())]
+    return "".join(parts)
+
+
+def _error_rows(
+    key: str, unit: str, labels: tuple[str, ...], series: Series
+) -> Iterator[tuple[str, ...]]:
+    for column, label in enumerate(labels):
+        yield from _statistic(f"{key} {label}", unit, series.moments, column, 3)
+
+
+def _messages(link: MavlinkLog) -> str:
+    """The messages of one connection as a table."""
+    rows = [
+        (
+            text(rate.name),
+            str(rate.number),
+            "sent" if rate.sent else "received",
+            str(rate.count),
+            number(link.mean_hz(rate)),
+        )
+        for rate in link.ordered()
+    ]
+    if not rows:
+        return ""
+    small = f"{bytes_text(link.bytes_sent)} sent, {bytes_text(link.bytes_received)} received"
+    columns = ("message", "id", "direction", "count", "per second")
+    return card(table(columns, rows, left=(0, 2), small=True), title=link.topic, small=small)
 
 
 def _answers(run: Gathered) -> str:
@@ -162,19 +221,19 @@ def _statistics(item: MeasureLog) -> Iterator[tuple[str, ...]]:
         return
     moments, measure = item.residual.moments, item.measure
     for column, label in enumerate(measure.labels):
-        if not moments.count[column] + moments.invalid[column]:
-            continue
         name = measure.key if label == measure.key else f"{measure.key} {label}"
-        figures = (
-            moments.mean[column],
-            moments.sigma[column],
-            moments.rms[column],
-            moments.low[column],
-            moments.high[column],
-        )
-        shown = [f"{number(float(v), measure.digits)} {measure.unit}" for v in figures]
-        invalid = int(moments.invalid[column])
-        yield text(name), *map(text, shown), _off(invalid)
+        yield from _statistic(name, measure.unit, moments, column, measure.digits)
+
+
+def _statistic(
+    name: str, unit: str, moments: Moments, column: int, digits: int
+) -> Iterator[tuple[str, ...]]:
+    """One row about a difference, if there was any."""
+    invalid = int(moments.invalid[column])
+    if moments.count[column] + invalid:
+        figures = (moments.mean, moments.sigma, moments.rms, moments.low, moments.high)
+        shown = [text(f"{number(float(v[column]), digits)} {unit}") for v in figures]
+        yield text(name), *shown, _off(invalid)
 
 
 def _off(count: int) -> str:

@@ -24,8 +24,10 @@ _ENU = ("east", "north", "up")
 
 
 def trajectory(run: Gathered, spec: ScenarioSpec | None) -> Canvas | None:
-    """The path in 3D, from above and from the side, with the set-points."""
-    path = run.position.curve()
+    """The path in 3D and from above, with the set-points; the estimated one without a truth."""
+    path, word = run.position.curve(), "flown"
+    if not len(path) and run.estimate is not None:
+        path, word = run.estimate.position.curve(), "estimated"
     target = _targets(run)
     if not len(path) and target is None:
         return None
@@ -36,7 +38,7 @@ def trajectory(run: Gathered, spec: ScenarioSpec | None) -> Canvas | None:
         )
         space = figure.add_subplot(grid[0], projection="3d")
         plan = figure.add_subplot(grid[1])
-        lines: list[tuple[Curve, str, Any, float, str]] = [(path, LIGHT["z"], "-", 1.6, "flown")]
+        lines: list[tuple[Curve, str, Any, float, str]] = [(path, LIGHT["z"], "-", 1.6, word)]
         if target is not None:
             lines.insert(0, (target, LIGHT["target"], (0, (3.5, 2.2)), 1.2, "set-point"))
         for curve, colour, style, width, label in lines:

@@ -38,11 +38,13 @@ _SEVERITY = {
 def timeline(run: Gathered) -> Canvas | None:
     """Events above, and below one lane for each sensor: its health, its pauses, its faults."""
     sensors = run.ordered()
-    end_s = (run.survey.last_ns or 0) * 1e-9
     if not sensors and not run.events:
         return None
+    # A run may begin at any time: one with an autopilot does when that is ready.
+    start_s, end_s = (run.survey.first_ns or 0) * 1e-9, (run.survey.last_ns or 0) * 1e-9
+    end_s = max(end_s, start_s + 1e-3)
     labelled = run.events[:_MAX_LABELS]
-    rows = _rows_of(labelled, end_s)
+    rows = _rows_of(labelled, start_s, end_s)
     events_in = 0.1 + 0.2 * (max(rows, default=0) + 1)
     lanes_in = 0.27 * max(1, len(sensors))
     height = events_in + lanes_in + 1.0
@@ -60,21 +62,24 @@ def timeline(run: Gathered) -> Canvas | None:
         )
         lanes = figure.add_subplot(grid[1])
         top = figure.add_subplot(grid[0], sharex=lanes)
-        _events(top, run.events, labelled, rows)
+        _events(top, run.events, labelled, rows, (start_s, end_s))
         _lanes(lanes, run, sensors)
-        start = (run.survey.first_ns or 0) * 1e-9
-        lanes.set_xlim(start, max(end_s, start + 1e-3))
+        lanes.set_xlim(start_s, end_s)
     return canvas
 
 
-def _rows_of(events: list[Event], end_s: float) -> list[int]:
+def _width_of(event: Event) -> float:
+    """The label's part of the width: 1 % of it holds about 1.9 characters of this size."""
+    return 0.012 + 0.0057 * len(_words(event))
+
+
+def _rows_of(events: list[Event], start_s: float, end_s: float) -> list[int]:
     """Heights at which labels do not run into each other."""
     taken: list[float] = []
     rows = []
     for event in events:
-        at = event.stamp_sim_ns * 1e-9 / max(end_s, 1e-9)
-        # 1 % of the width holds about 1.9 characters of this size.
-        width = 0.012 + 0.0057 * len(_words(event))
+        at = (event.stamp_sim_ns * 1e-9 - start_s) / (end_s - start_s)
+        width = _width_of(event)
         begin = at if at + width <= 1.0 else 1.0 - width
         row = next((r for r, free_from in enumerate(taken) if begin >= free_from), len(taken))
         if row == len(taken):
@@ -89,20 +94,26 @@ def _words(event: Event) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _events(axes: Axes, events: list[Event], labelled: list[Event], rows: list[int]) -> None:
+def _events(
+    axes: Axes,
+    events: list[Event],
+    labelled: list[Event],
+    rows: list[int],
+    reach_s: tuple[float, float],
+) -> None:
     depth = max(rows, default=0) + 1
     axes.set_ylim(depth + 0.1, -0.1)
     for event in events[len(labelled) :]:
         at_s = event.stamp_sim_ns * 1e-9
         axes.plot([at_s], [0.1], "|", color=LIGHT[_SEVERITY[event.severity]], markersize=6)
-    end_s = max((e.stamp_sim_ns for e in events), default=0) * 1e-9
+    start_s, end_s = reach_s
     for event, row in zip(labelled, rows, strict=True):
         at_s = event.stamp_sim_ns * 1e-9
         colour = LIGHT[_SEVERITY[event.severity]]
         axes.plot([at_s, at_s], [row + 0.5, depth + 0.1], color=colour, linewidth=0.7, zorder=1)
         axes.plot([at_s], [row + 0.5], "o", color=colour, markersize=4.2, zorder=3, clip_on=False)
         words = _words(event)
-        right = at_s / max(end_s, 1e-9) + 0.012 + 0.0057 * len(words) > 1.0
+        right = (at_s - start_s) / (end_s - start_s) + _width_of(event) > 1.0
         axes.annotate(
             words,
             (at_s, row + 0.5),

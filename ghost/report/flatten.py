@@ -5,6 +5,7 @@
 | `accel_mps2` (3,) | `accel_mps2_x`, `accel_mps2_y`, `accel_mps2_z` |
 | `q_enu_flu` (4,) | `q_enu_flu_w`, `…_x`, `…_y`, `…_z` |
 | `motor_rps` (n,) | `motor_rps_0` … |
+| `sent` (n,) uint8 | `sent`, hexadecimal |
 | `intrinsics` | `intrinsics_width` … |
 | an enum | its name, in lower case |
 | a mapping, a list of events | JSON |
@@ -58,8 +59,12 @@ def flatten(message: Any) -> dict[str, Scalar]:
     if isinstance(message, SensorSample):
         for name in _SAMPLE_FIRST:
             _put(row, name, getattr(message, name))
-        _put(row, "error", message.meta.extensions.get("error"))
+        extensions = message.meta.extensions
+        _put(row, "error", extensions.get("error"))
         _fields(row, "", message.payload)
+        velocity = extensions.get("vel_enu_mps")
+        if type(velocity) is tuple and len(velocity) == 3:  # a receiver that measures it
+            _put(row, "vel_enu_mps", np.array(velocity))
         return row
     if isinstance(message, Event):
         _put(row, "stamp_sim_ns", message.stamp_sim_ns)
@@ -109,6 +114,9 @@ def _put(row: dict[str, Scalar], name: str, value: Any) -> None:
 
 
 def _vector(row: dict[str, Scalar], name: str, array: npt.NDArray[Any]) -> None:
+    if array.dtype == np.uint8:  # bytes, such as packets
+        row[name] = array.tobytes().hex()
+        return
     if array.ndim != 1 or array.size > _MAX_COLUMNS:
         row[name] = _json(array.tolist())
         return

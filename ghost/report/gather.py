@@ -22,15 +22,19 @@ from ghost.hal import (
     GroundTruth,
     IMUPayload,
     MagnetometerPayload,
+    MavlinkTraffic,
     OpticalFlowPayload,
     PointCloudPayload,
     RGBImagePayload,
     SensorHealth,
     SensorSample,
+    StateEstimate,
     StepReport,
 )
 from ghost.hal.frames import q_rotate_array, q_to_rpy
+from ghost.report.estimate import EstimateLog
 from ghost.report.expected import Measure, Place, measures_of
+from ghost.report.mavlink import MavlinkLog
 from ghost.report.pictures import MAX_POINTS, Cloud, Frame, Sampled, shrunk
 from ghost.report.series import Series
 from ghost.report.survey import Survey, TopicSurvey
@@ -142,6 +146,9 @@ class Gathered:
     commands: dict[ActuatorLevel, CommandLog] = field(default_factory=dict)
     setpoint_error: Series = field(default_factory=lambda: Series(1))
     """Distance from the commanded position, m."""
+    estimate: EstimateLog | None = None
+    mavlink: dict[str, MavlinkLog] = field(default_factory=dict)
+    """By topic."""
     sensors: dict[str, SensorLog] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     event_counts: Counter[str] = field(default_factory=Counter)
@@ -206,6 +213,15 @@ class Gatherer:
                 self._out.events.append(message)
         elif isinstance(message, StepReport):
             self._out.lockstep[message.lockstep.value] += 1
+        elif isinstance(message, StateEstimate):
+            if self._out.estimate is None:
+                self._out.estimate = EstimateLog()
+            self._out.estimate.add(message, self._truth)
+        elif isinstance(message, MavlinkTraffic):
+            log = self._out.mavlink.get(topic)
+            if log is None:
+                log = self._out.mavlink[topic] = MavlinkLog(topic)
+            log.add(message)
 
     def finish(self) -> Gathered:
         """Return what was gathered; samples that wait for a later truth are left out of it."""
@@ -309,6 +325,8 @@ class Gatherer:
 
     def _compare(self, *, final: bool = False) -> None:
         """Hold samples against the truth at their capture, as soon as it is known."""
+        if self._out.estimate is not None:
+            self._out.estimate.compare(self._truth, final=final)
         last_ns = self._truth.last_ns
         waiting = self._waiting
         if last_ns is None and not final:

@@ -67,7 +67,7 @@ def test_check_takes_the_names_that_run_takes(ghost: Ghost) -> None:
 
 
 def test_an_unknown_scenario_lists_the_nearest(ghost: Ghost) -> None:
-    refused(ghost("run", "sqare"), "unknown scenario 'sqare'; did you mean 'square'?")
+    refused(ghost("run", "sqare"), "unknown scenario 'sqare'; did you mean 'square'")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from ghost.cli.failures import report
 from ghost.core import BackendLost, ConfigError, ContractViolation, MissingDependency
 
 Ghost = Callable[..., Any]
-COMMANDS = ("run", "replay", "rerun", "backends", "scenarios", "check", "conformance")
+COMMANDS = ("run", "repeat", "replay", "rerun", "backends", "scenarios", "check", "conformance")
 
 
 def test_help_lists_the_commands_and_the_exit_codes(ghost: Ghost) -> None:

@@ -26,6 +26,7 @@ KEYS = [
     "max_tilt_deg",
     "tracking_rmse_m",
     "command_rejects",
+    "lockstep",
 ]
 
 

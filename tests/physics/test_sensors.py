@@ -12,14 +12,16 @@ import pytest
 
 from ghost.core import (
     CameraSpec,
+    GnssNoise,
     InitialState,
     MountSpec,
+    NoiseModel,
     ScenarioSpec,
     SensorConfig,
     SensorType,
     WorldSpec,
 )
-from ghost.hal.frames import q_from_rpy, q_rotate_inverse
+from ghost.hal.frames import q_from_rotvec, q_from_rpy, q_multiply, q_rotate_inverse
 from ghost.physics import Engine
 from ghost.physics.sensors import SensorRig, isa_pressure_pa
 from ghost.physics.world import QuadWorld
@@ -72,7 +74,9 @@ def test_barometer_and_altimeters(make: Make) -> None:
     assert rig.readers["agl"]().altitude_m == pytest.approx(100.5)
     assert rig.readers["local"]().altitude_m == 100.0
     assert rig.readers["amsl"]().altitude_m == 588.0
-    assert rig.readers["gps"]() == pytest.approx((0.0, 0.0, 100.5))
+    gps = rig.readers["gps"]()
+    assert gps[:3] == pytest.approx((0.0, 0.0, 100.5))
+    assert gps.vel_enu_mps is None
 
 
 def test_imu_in_free_fall_and_at_hover(make: Make) -> None:
@@ -111,6 +115,28 @@ def test_turned_sensors_measure_in_their_own_axes(make: Make) -> None:
     quad._before = quad.state
     felt = q_rotate_inverse(mount, q_rotate_inverse(body, (0.0, 0.0, GRAVITY)))
     assert rig.readers["imu"]()[:3] == pytest.approx(felt, rel=1e-12)
+
+
+@pytest.mark.parametrize("pos_m", [(0.0, 0.0, 0.0), (0.4, -0.2, 0.3)])
+def test_velocity_of_an_antenna(make: Make, pos_m: tuple[float, float, float]) -> None:
+    """That of the body and ω × r of the mast, against the difference of two places."""
+    noise = NoiseModel(gnss=GnssNoise(velocity_sigma_mps=0.0))
+    start = InitialState((0.0, 0.0, 100.0), (20.0, -30.0, 70.0), (3.0, -2.0, 1.0))
+    quad, rig = make(sensor("gps", noise=noise, mount=MountSpec(pos_m=pos_m)), initial=start)
+    state = list(quad.state)
+    state[10:13] = rate = (0.5, -0.8, 1.5)
+    quad.state = state
+    here = rig.readers["s0"]()
+    places = []
+    for dt in (-1e-5, 1e-5):
+        turned = q_multiply(state[3:7], q_from_rotvec(tuple(w * dt for w in rate)))
+        moved = [x + v * dt for x, v in zip(state[:3], state[7:10], strict=True)]
+        quad.state = [*moved, *turned, *state[7:]]
+        places.append(rig.readers["s0"]()[:3])
+    expected = [(b - a) / 2e-5 for a, b in zip(*places, strict=True)]
+    assert here.vel_enu_mps == pytest.approx(expected, abs=1e-6)
+    if not any(pos_m):
+        assert here.vel_enu_mps == (3.0, -2.0, 1.0)
 
 
 def test_flow_of_a_level_flight(make: Make) -> None:

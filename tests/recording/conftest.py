@@ -36,6 +36,7 @@ from ghost.hal import (
     IMUPayload,
     LockstepState,
     MagnetometerPayload,
+    MavlinkTraffic,
     MotorCommand,
     OpticalFlowPayload,
     PointCloudPayload,
@@ -44,6 +45,7 @@ from ghost.hal import (
     SensorHealth,
     SensorMeta,
     SensorSample,
+    StateEstimate,
     StepReport,
     VelocityCommand,
     digest,
@@ -68,6 +70,11 @@ def raw_bits(dtype: str, shape: tuple[int, ...]) -> st.SearchStrategy[Any]:
     return st.binary(min_size=size, max_size=size).map(
         lambda b: np.frombuffer(b, dtype).reshape(shape)
     )
+
+
+def packets() -> st.SearchStrategy[Any]:
+    """Bytes of any number, short and long."""
+    return st.binary(max_size=300).map(lambda data: np.frombuffer(data, np.uint8))
 
 
 MODELS: tuple[tuple[Literal["none", "plumb_bob", "equidistant"], int], ...] = (
@@ -202,6 +209,8 @@ PLAIN: Mapping[str, st.SearchStrategy[Any]] = {
         doubles(3),
         doubles(),
     ),
+    "StateEstimate": st.builds(StateEstimate, INT64, doubles(3), doubles(4), doubles(3)),
+    "MavlinkTraffic": st.builds(MavlinkTraffic, INT64, packets(), packets()),
     "CommandRecord": st.builds(CommandRecord, INT64, COMMANDS),
     "CommandAck": st.builds(
         CommandAck, st.just(True), st.just(AckReason.OK), INT64, st.none() | COMMANDS, st.text()
@@ -240,6 +249,11 @@ def flight(steps: int = 200, seed: int = 1) -> Iterator[tuple[str, Any]]:
         yield sample("imu0", k, t, IMUPayload(vector(size=3), vector(size=3), 20.0))
         truth = [vector(size=n) for n in (3, 4, 3, 3, 3, 4)]
         yield "/ground_truth", GroundTruth(t, *truth)
+        if k % 4 == 0:
+            yield "/estimate", StateEstimate(t, vector(size=3), vector(size=4), vector(size=3))
+            sent, received = rng.bytes(64), rng.bytes(int(rng.integers(0, 400)))
+            traffic = (np.frombuffer(data, np.uint8) for data in (sent, received))
+            yield "/mavlink/simulator", MavlinkTraffic(t, *traffic)
         if k % 5 == 0:
             command = VelocityCommand(vector(size=3), 0.1)
             yield "/actuators/command", CommandRecord(t, command)

@@ -19,7 +19,13 @@ from mcap.reader import NonSeekingReader, make_reader
 from mcap_protobuf.decoder import DecoderFactory
 
 from ghost.core import MessageBus
-from ghost.hal import DepthImagePayload, GroundTruth, PointCloudPayload, RGBImagePayload
+from ghost.hal import (
+    DepthImagePayload,
+    GroundTruth,
+    PointCloudPayload,
+    RGBImagePayload,
+    StateEstimate,
+)
 from ghost.recording import Recorder, StaticTransform
 
 if TYPE_CHECKING:
@@ -106,6 +112,36 @@ def test_calibration(flight: tuple[list[Any], dict[str, Any]]) -> None:
     assert list(first.D) == camera.distortion_coeffs.tolist()
     assert (first.distortion_model, first.width, first.height) == ("plumb_bob", 32, 24)
     assert len(first.P) == 12
+
+
+def test_estimates_are_poses_without_a_transform(
+    flight: tuple[list[Any], dict[str, Any]],
+) -> None:
+    estimates = {e.stamp_sim_ns: e for e in flight[1]["/estimate"]}
+    poses = of(flight, "/estimate/pose")
+    assert len(poses) == 5  # 25 Hz of the 250 Hz that come
+    for pose in poses:
+        estimate = estimates[pose.timestamp.seconds * 10**9 + pose.timestamp.nanos]
+        position, turn = pose.pose.position, pose.pose.orientation
+        assert [position.x, position.y, position.z] == estimate.pos_enu_m.tolist()
+        assert [turn.w, turn.x, turn.y, turn.z] == estimate.q_enu_flu.tolist()
+        assert pose.frame_id == "world"
+    truth_stamps = {truth.stamp_sim_ns for truth in flight[1]["/ground_truth"]}
+    moves = [m for m in of(flight, "/tf") if m.child_frame_id == "base_link"]
+    assert len(moves) == len(of(flight, "/ground_truth/pose"))
+    assert {m.timestamp.seconds * 10**9 + m.timestamp.nanos for m in moves} <= truth_stamps
+
+
+def test_an_unknown_position_is_not_shown(tmp_path: Path) -> None:
+    bus, nowhere, level = MessageBus(), np.full(3, np.nan), np.array([1.0, 0.0, 0.0, 0.0])
+    known = np.array([1.0, 2.0, 3.0])
+    with Recorder(str(tmp_path / "a.mcap"), bus):
+        bus.publish("/estimate", StateEstimate(4_000_000, nowhere, level, nowhere))
+        bus.publish("/estimate", StateEstimate(8_000_000, known, level, nowhere))
+    messages = decoded(tmp_path / "a.mcap")
+    assert len([m for topic, _, m in messages if topic == "/estimate"]) == 2
+    (pose,) = [m for topic, _, m in messages if topic == "/estimate/pose"]
+    assert (pose.timestamp.nanos, pose.pose.position.z) == (8_000_000, 3.0)
 
 
 def test_poses(flight: tuple[list[Any], dict[str, Any]]) -> None:

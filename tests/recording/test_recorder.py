@@ -31,7 +31,7 @@ def in_order(seen: Seen) -> Seen:
 
 def test_a_recording_holds_every_message_in_order(recorded: tuple[Path, Seen], kit: Kit) -> None:
     path, seen = recorded
-    assert len({entry[0] for entry in seen}) == 15
+    assert len({entry[0] for entry in seen}) == 17
     assert kit.read(path) == in_order(seen)
 
 

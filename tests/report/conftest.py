@@ -32,7 +32,8 @@ from ghost.hal import (
 )
 from ghost.recording import Recorder
 from ghost.report.survey import Row
-from ghost.runtime import RecordObserver, run_scenario
+from ghost.runtime import RecordObserver, ScenarioRun, run_scenario
+from tests.piloted_world import PilotedWorld
 
 MS = 1_000_000
 Sample = Callable[..., SensorSample[Any]]
@@ -70,6 +71,16 @@ def flight_rows(flight_spec: ScenarioSpec) -> list[Row]:
     bus.subscribe("/*", take)
     run_scenario(flight_spec, bus=bus)
     return rows
+
+
+@pytest.fixture(scope="session")
+def piloted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of six seconds with an autopilot, which begins at 12 s on its clock."""
+    path = tmp_path_factory.mktemp("piloted") / "piloted.mcap"
+    scenario = load_scenario("px4_hover", ["duration_ns=6_000_000_000"])
+    with PilotedWorld() as world:
+        ScenarioRun(world, scenario, observers=[RecordObserver(str(path))]).execute()
+    return path
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_every_panel_is_placed_once_and_configured(layout: dict[str, Any]) -> No
 
 def test_every_topic_is_one_of_all_sensors(layout: dict[str, Any]) -> None:
     spec = load_scenario("all_sensors")
-    topics = {"/ground_truth/pose", "/events/log"}
+    topics = {"/ground_truth/pose", "/estimate/pose", "/events/log"}
     beside = {
         "rgb": ("image", "calibration"),
         "depth": ("image", "calibration"),

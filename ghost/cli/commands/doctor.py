@@ -66,7 +66,7 @@ def command(
 
 
 def _examine(options: TransportOptions, wait_s: float) -> Iterator[Finding]:
-    from ghost.cli.doctor import gazebo, machine
+    from ghost.cli.doctor import gazebo, machine, px4
     from ghost.cli.doctor import network as net
     from ghost.cli.doctor.finding import failure
     from ghost.core import GhostError
@@ -84,5 +84,6 @@ def _examine(options: TransportOptions, wait_s: float) -> Iterator[Finding]:
         yield failure("Gazebo", "transport", str(error), "see the lines above")
     yield machine.check_gz_program()
     yield from machine.check_processes(machine.processes(), options.partition)
+    yield from px4.check_px4(os.environ)
     yield from machine.check_packages()
     yield machine.check_gl()

@@ -30,9 +30,10 @@ __all__ = ["command"]
 def command(file: str, output: Path | None, show: bool, as_json: bool) -> None:
     """Draw FILE: `report.html`, which holds everything and needs no network, and PNGs beside it.
 
-    Trajectory, motion, commands, every sensor against truth with what is left, events and health
-    on the time line, rates and gaps, the pace of the run, frames of the cameras, and the LiDAR from
-    above. Needs pip install "ghost-hal[plot]".
+    Trajectory, motion, commands, an autopilot's estimate against truth and its MAVLink messages,
+    every sensor against truth with what is left, events and health on the time line, rates and
+    gaps, the pace of the run, frames of the cameras, and the LiDAR from above. Needs pip install
+    "ghost-hal[plot]".
 
     \b
     Examples:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ghost.cli.exit_codes import EPILOG, ExitCode
-from ghost.cli.params import DURATION, ENCODING, OVERRIDE, PORT, RTF, SEED, see_current_folder
+from ghost.cli.exit_codes import EPILOG
+from ghost.cli.params import ENCODING, PORT, RTF
+from ghost.cli.running import flight_options, load_flight, open_backend, verdict
 
 if TYPE_CHECKING:
     from ghost.core import ScenarioSpec
@@ -18,34 +19,12 @@ __all__ = ["command"]
 
 
 @click.command("run", short_help="Run a scenario and print what came of it.", epilog=EPILOG)
-@click.argument("scenario", metavar="SCENARIO")
-@click.option(
-    "--backend",
-    default="embedded",
-    show_default=True,
-    metavar="NAME",
-    help="A name of 'ghost backends', or package.module:Class.",
-)
-@click.option("--seed", type=SEED, metavar="N", help="Instead of the scenario's seed.")
-@click.option(
-    "--duration",
-    type=DURATION,
-    metavar="TIME",
-    help="Simulated time to run: 10, 10s, 500ms, 2min. Instead of the scenario's.",
-)
+@flight_options
 @click.option(
     "--rtf",
     type=RTF,
     metavar="X",
     help="Hold the run back to X times real time. Results do not change.",
-)
-@click.option(
-    "--set",
-    "overrides",
-    type=OVERRIDE,
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Change a key of the scenario, or a setting of the backend; may be given several times.",
 )
 @click.option(
     "--record",
@@ -114,10 +93,8 @@ def command(
     from ghost.cli.failures import complain
     from ghost.cli.output import print_json, stdout_kept_clean
     from ghost.cli.summary import print_summary
-    from ghost.runtime import split_settings
 
-    changes, settings = split_settings(overrides)
-    spec = _scenario(scenario, changes, duration)
+    spec, settings = load_flight(scenario, overrides, duration)
     recorder = _recorder(record, spec, scenario, encodings, force)
     server = _live(live, live_host)
     if server is not None and rtf is None:
@@ -138,19 +115,10 @@ def command(
         print_summary(result)
     if recorder is not None and recorder.problem:
         complain(recorder.problem)
-    code, message = _verdict(result)
+    code, message = verdict(result)
     if message:
         complain(message)
     ctx.exit(code)
-
-
-def _scenario(name: str, overrides: tuple[str, ...], duration_ns: int | None) -> ScenarioSpec:
-    from dataclasses import replace
-
-    from ghost.config import load_scenario
-
-    spec = load_scenario(name, overrides)
-    return spec if duration_ns is None else replace(spec, duration_ns=duration_ns)
 
 
 def _recorder(
@@ -199,10 +167,9 @@ def _execute(
 ) -> RunResult:
     from ghost.cli.interrupt import on_interrupt
     from ghost.cli.progress import progress_observers
-    from ghost.runtime import ScenarioRun, make_backend
+    from ghost.runtime import ScenarioRun
 
-    see_current_folder(backend)
-    world = make_backend(backend, settings)
+    world = open_backend(backend, settings, spec)
     try:
         run = ScenarioRun(
             world,
@@ -220,22 +187,3 @@ def _execute(
             return run.execute()
     finally:
         world.shutdown()
-
-
-def _verdict(result: RunResult) -> tuple[ExitCode, str]:
-    """The exit code, and one line about what went wrong."""
-    from ghost.runtime import Outcome
-
-    at = f"at {result.sim_time_s:.3f} s of simulated time"
-    if result.outcome is Outcome.BACKEND_LOST:
-        return ExitCode.BACKEND_LOST, f"backend lost {at}: {result.error}"
-    if result.outcome is Outcome.INTERRUPTED:
-        return ExitCode.INTERRUPTED, f"interrupted {at}"
-    wrong = ["the vehicle crashed"] if result.crashed else []
-    if result.outcome is Outcome.REFUSED:
-        count = f"{result.command_rejects} of {result.commands}"
-        wrong.append(f"every command was refused ({count}): {result.error}")
-    wrong += [f"'{item}' timed out" for item in result.plan_timeouts]
-    if wrong:
-        return ExitCode.FAILED, f"the flight went wrong: {'; '.join(wrong)}"
-    return ExitCode.OK, ""
