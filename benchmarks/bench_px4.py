@@ -77,8 +77,7 @@ def shares(environ: dict[str, str], steps: int) -> tuple[float, float, str]:
     ours, waited, world = Meter(), Meter(), Meter()
     with Px4Backend(EmbeddedBackend(), environ) as backend:
         backend.reset(scenario, 1)
-        run = backend._running()
-        stack: Any = run.stack
+        stack: Any = backend._flying().stack
         transport = stack.link._transport
         stack.link.await_answer = ours.around(stack.link.await_answer)
         stack.link.feed = ours.around(stack.link.feed)

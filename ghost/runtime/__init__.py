@@ -1,6 +1,6 @@
 """Running a scenario: backends by name, the loop, the flight-plan follower, the account."""
 
-from ghost.runtime.autopilot import find_autopilot, with_autopilot
+from ghost.runtime.autopilot import autopilot_state, find_autopilot, with_autopilot
 from ghost.runtime.comparison import Comparison, Difference
 from ghost.runtime.difference import FieldDifference
 from ghost.runtime.factories import (
@@ -38,6 +38,7 @@ __all__ = [
     "backend_table",
     "make_backend",
     "split_settings",
+    "autopilot_state",
     "find_autopilot",
     "with_autopilot",
     # runs

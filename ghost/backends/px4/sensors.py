@@ -10,15 +10,15 @@ from ghost.px4 import Readings
 
 __all__ = ["SampleCatcher"]
 
-_SLOTS: Mapping[str, str] = {
-    "imu": "imu",
-    "magnetometer": "mag",
-    "barometer": "baro",
-    "gps": "gps",
-    "optical_flow": "flow",
-    "altimeter": "range_m",
+_SLOTS: Mapping[str, tuple[str, ...]] = {
+    "imu": ("imu", "imu1", "imu2"),
+    "magnetometer": ("mag",),
+    "barometer": ("baro",),
+    "gps": ("gps",),
+    "optical_flow": ("flow",),
+    "altimeter": ("range_m",),
 }
-"""Payload type to field of `Readings`; the first sensor of a type, by id, is PX4's."""
+"""Payload type to fields of `Readings`, for the first sensors of a type by their ids."""
 
 
 class SampleCatcher:
@@ -27,14 +27,11 @@ class SampleCatcher:
     def __init__(self, sensors: Mapping[SensorId, SensorProvider[Any]]) -> None:
         self._readings = Readings()
         self._subscriptions: list[Subscription] = []
-        self.used: dict[str, str] = {}
-        """Field of `Readings` to sensor id."""
-        for sensor_id, provider in sorted(sensors.items()):
-            slot = _SLOTS.get(provider.spec.payload_type)
-            if slot is None or slot in self.used:
-                continue
-            self.used[slot] = sensor_id
-            self._subscriptions.append(provider.subscribe(self._catch(slot)))
+        free = {kind: list(slots) for kind, slots in _SLOTS.items()}
+        for _, provider in sorted(sensors.items()):
+            slots = free.get(provider.spec.payload_type)
+            if slots:
+                self._subscriptions.append(provider.subscribe(self._catch(slots.pop(0))))
 
     def take(self) -> Readings:
         """What was published since the last call."""

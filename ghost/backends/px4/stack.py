@@ -252,7 +252,11 @@ def _params_of(scenario: ScenarioSpec) -> ParamSet:
     """The parameters of the scenario's choice, and what PX4 must know of the vehicle."""
     spec = scenario.autopilot
     assert spec is not None
-    params = load_params(spec.params or _PARAMS[spec.link])
+    try:
+        params = load_params(spec.params or _PARAMS[spec.link])
+    except ConfigError as error:
+        error.key = error.key or "autopilot.params"
+        raise
     if spec.link == "gz_bridge":
         return params  # that airframe knows its vehicle
     # What somebody says in a file of their own has the last word.

@@ -20,6 +20,8 @@ __all__ = ["command"]
 def command(as_json: bool) -> None:
     """List the backends, whether they work here, and what to install if they do not.
 
+    The last row is the autopilot that flies them in scenarios with `autopilot`.
+
     Each one is tried, so this takes as long as importing them.
 
     \b
@@ -30,12 +32,14 @@ def command(as_json: bool) -> None:
     from rich.markup import escape
 
     from ghost.cli.output import print_json, print_table, stdout_kept_clean, table
-    from ghost.runtime import backend_table
+    from ghost.runtime import autopilot_state, backend_table
 
     with stdout_kept_clean(True):
         states = backend_table()
+        autopilot = autopilot_state()
     if as_json:
-        print_json({"backends": [asdict(state) for state in states]})
+        backends = [asdict(state) for state in states]
+        print_json({"backends": backends, "autopilots": [asdict(autopilot)]})
         return
     made = table("backend", "state", "what it is", "commands", "to do")
     for state in states:
@@ -54,6 +58,13 @@ def command(as_json: bool) -> None:
                 "",
                 escape(feature.fix),
             )
+    made.add_row(
+        f"[bold]{autopilot.name}[/]",
+        "[green]ready[/]" if autopilot.available else "[yellow]not available[/]",
+        escape(f"PX4, in scenarios with an autopilot; {autopilot.detail}"),
+        "",
+        escape(autopilot.fix),
+    )
     print_table(made)
 
 

@@ -23,7 +23,8 @@ PACKAGES = (
     ("protobuf", "google.protobuf", "the messages", "pip install protobuf", True),
     ("mujoco", "mujoco", "the embedded world", "pip install mujoco", True),
     ("pybullet", "pybullet", "the pybullet backend", 'pip install "ghost-hal[pybullet]"', False),
-    ("mavsdk", "mavsdk", "commands to PX4", "pip install mavsdk", False),
+    ("mavsdk", "mavsdk", "commands to PX4", 'pip install "ghost-hal[px4]"', False),
+    ("pymavlink", "pymavlink", "PX4 in the loop", 'pip install "ghost-hal[px4]"', False),
 )
 BINDINGS = ("gz.transport15", "gz.transport14", "gz.transport13")
 
