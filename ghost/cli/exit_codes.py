@@ -27,6 +27,6 @@ Exit codes:
     2  bad input: one line on stderr says what, where and what to do
     3  the backend was lost
    70  an unexpected error, a bug; 'ghost --debug COMMAND …' shows where
-  130  interrupted by Ctrl-C
+  130  interrupted by Ctrl-C or SIGTERM
   141  nobody reads the pipe that stdout is
 """

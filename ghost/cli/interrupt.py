@@ -1,4 +1,4 @@
-"""Ctrl-C, politely: the first asks, the second insists."""
+"""Ctrl-C and SIGTERM, politely: the first asks, the second insists."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from types import FrameType
 
 __all__ = ["on_interrupt"]
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""SIGTERM is how `docker stop`, systemd and CI runners ask."""
+
 
 @contextlib.contextmanager
 def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """While it lasts, the first SIGINT calls `stop`; the next raises `KeyboardInterrupt`.
+    """While it lasts, the first SIGINT or SIGTERM calls `stop`; the next `KeyboardInterrupt`.
 
     A run so ends between two steps, with its messages whole, but a backend that hangs can still be
     left. Outside the main thread, where Python has no signal handlers, it does nothing.
@@ -23,11 +26,13 @@ def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
         return
 
     def first(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in _SIGNALS:
+            signal.signal(number, signal.default_int_handler)
         stop()
 
-    before = signal.signal(signal.SIGINT, first)
+    before = [(number, signal.signal(number, first)) for number in _SIGNALS]
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before:
+            signal.signal(number, handler)

@@ -42,7 +42,7 @@ def load_scenario(
     `ConfigProblems` with one line for each problem. Raises `TypeError` if `overrides` are no texts.
     """
     overrides = _texts(overrides)
-    path = find("scenario", os.fspath(path_or_name))
+    path = _find_scenario(os.fspath(path_or_name))
     read = _read(path, "scenario")
     if _kind(read[0]) == "vehicle":
         raise ConfigError("this is a vehicle file; ghost run takes a scenario", file=str(path))
@@ -95,6 +95,19 @@ def _kind(root: Node) -> Kind | None:
     if as_scenario == as_vehicle:
         return None
     return "scenario" if as_scenario > as_vehicle else "vehicle"
+
+
+def _find_scenario(name: str) -> Path:
+    """The file of a scenario; a vehicle's name gets an answer of its own."""
+    try:
+        return find("scenario", name)
+    except UnknownName as error:
+        if name not in [entry.name for entry in list_vehicles()]:
+            raise
+        raise ConfigError(
+            f"{name!r} is a vehicle, not a scenario; fly it in one: ghost run hover --set "
+            f"vehicle={name}"
+        ) from error
 
 
 def _find_either(name: str) -> Path:

@@ -70,6 +70,10 @@ def test_an_unknown_scenario_lists_the_nearest(ghost: Ghost) -> None:
     refused(ghost("run", "sqare"), "unknown scenario 'sqare'; did you mean 'square'")
 
 
+def test_the_name_of_a_vehicle_is_no_scenario(ghost: Ghost) -> None:
+    refused(ghost("run", "racer"), "'racer' is a vehicle", "ghost run hover --set vehicle=racer")
+
+
 @pytest.mark.parametrize(
     ("args", "says"),
     [

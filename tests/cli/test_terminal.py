@@ -54,16 +54,17 @@ def test_there_is_no_bar_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     assert progress_observers() == ()
 
 
-def test_the_first_ctrl_c_asks_and_the_second_insists() -> None:
-    before = signal.getsignal(signal.SIGINT)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_asks_and_the_second_insists(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
     asked: list[int] = []
     with on_interrupt(lambda: asked.append(1)):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         assert asked == [1]
         with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
         assert asked == [1]
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(number) is before
 
 
 def test_outside_the_main_thread_signals_are_left_alone() -> None:
