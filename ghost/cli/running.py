@@ -106,7 +106,7 @@ def open_backend(backend: str, settings: dict[str, str], spec: ScenarioSpec) -> 
 def see_autopilot(spec: ScenarioSpec) -> None:
     """Say in one screen what is missing, before anything is started."""
     autopilot = spec.autopilot
-    if autopilot is None or autopilot.image:
+    if autopilot is None or autopilot.image or autopilot.attach:
         return
     import os
 

@@ -42,6 +42,9 @@ class AutopilotSpec:
     """Path of the `px4` program; empty: `PX4_BIN`, then `PATH`."""
     image: str = ""
     """A container image to run instead of a program, with its tag."""
+    attach: bool = False
+    """Start none: wait for a PX4 that somebody else runs on this computer (or in this network
+    namespace) to dial in at `instance`, 0 by default. Its parameters are read back, not set."""
     airframe: int = 0
     """PX4's `SYS_AUTOSTART`; 0: the link's own (10016 for `simulator`, 4001 for `gz_bridge`)."""
     params: str = ""
@@ -63,6 +66,8 @@ class AutopilotSpec:
         check_choice(self, "kind", ("px4",))
         check_choice(self, "link", get_args(AutopilotLink))
         check_text(self, "binary", "image", "params")
+        if not isinstance(self.attach, bool):
+            raise TypeError(f"attach must be true or false, got {self.attach!r}")
         check_int(self, "airframe", minimum=0, maximum=2**31 - 1)
         check_int(self, "instance", minimum=-1, maximum=249)
         check_ns(self, "warmup_ns", minimum=0)
@@ -73,6 +78,15 @@ class AutopilotSpec:
             raise ValueError(
                 f"ready_timeout_ns {self.ready_timeout_ns} must not be less than warmup_ns "
                 f"{self.warmup_ns}, which it includes"
+            )
+        if self.attach and (self.binary or self.image):
+            raise ValueError(
+                "attach means a PX4 that somebody else started: take binary and image out"
+            )
+        if self.attach and self.link != "simulator":
+            raise ValueError(
+                "attach is for the link simulator: over gz_bridge PX4 must be started anew with "
+                "each reset of the world, which Ghost does itself"
             )
         if self.binary and self.image:
             raise ValueError(

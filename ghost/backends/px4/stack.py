@@ -12,7 +12,6 @@ from ghost.px4 import (
     Arming,
     AutopilotProcess,
     BridgeWorld,
-    ClaimedInstance,
     GzBridgeLink,
     Link,
     MotorMap,
@@ -20,6 +19,7 @@ from ghost.px4 import (
     ParamReadback,
     ParamReport,
     ParamSet,
+    Ports,
     Px4Session,
     SimulatorLink,
     TcpServerTransport,
@@ -73,7 +73,7 @@ class Px4Stack:
         self.params = _params_of(scenario)
         self._host = host
         self._process: AutopilotProcess | None = None
-        self._instance: ClaimedInstance | None = None
+        self._ports = Ports(0)
         self._open: list[Callable[[], None]] = []
         self._deadline_ns = 0
         self._truth_due_ns = 0
@@ -94,14 +94,19 @@ class Px4Stack:
                 "autopilot.link to simulator",
                 key="autopilot.link",
             )
-        if not self._spec.image:
+        if not self._spec.image and not self._spec.attach:
             find_px4(self._spec.binary, self._environ)
 
     def start(self, world: SimulationBackend) -> None:
         """Start PX4 for a world that was reset. Raises `ConfigError`, `BackendLost`."""
         spec = self._spec
-        instance = self._instance = choose_instance(spec.instance)
-        self._open.append(instance.release)
+        if spec.attach:
+            ports = Ports(max(spec.instance, 0))  # held by that PX4, so not to be claimed
+        else:
+            instance = choose_instance(spec.instance)
+            self._open.append(instance.release)
+            ports = instance.ports
+        self._ports = ports
         settings = self.params.environment()
         deadline_s = spec.answer_deadline_ns / 1e9
         if spec.link == "gz_bridge":
@@ -111,9 +116,7 @@ class Px4Stack:
             self.link = GzBridgeLink(bridge, answer_deadline_s=deadline_s)
         else:
             self.link = SimulatorLink(
-                TcpServerTransport(
-                    port=instance.ports.simulator, spins=_SPINS if may_spin() else 0
-                ),
+                TcpServerTransport(port=ports.simulator, spins=_SPINS if may_spin() else 0),
                 MotorMap(self._scenario.vehicle),
                 host=self._host,
                 answer_deadline_s=deadline_s,
@@ -121,18 +124,19 @@ class Px4Stack:
             )
         self._open.append(self.link.close)
         self.link.open()
-        self.session = Px4Session(local_port=instance.ports.offboard, host=self._host)
+        self.session = Px4Session(local_port=ports.offboard, host=self._host)
         self._open.append(self.session.close)
         self.session.open()
         clock = world.clock
         self.sink = OffboardSink(self.session, self._scenario.vehicle, clock.now_ns)
         self._open.append(self.sink.close)
         self.arming = Arming(self.session)
-        process = self._process = make_process(
-            spec, instance.number, environ=self._environ, settings=settings
-        )
-        self._open.append(process.stop)
-        process.start()
+        if not spec.attach:
+            process = self._process = make_process(
+                spec, ports.instance, environ=self._environ, settings=settings
+            )
+            self._open.append(process.stop)
+            process.start()
         self._deadline_ns = self._host.now_ns() + spec.start_timeout_ns
         self._wait_for_dial()
 
@@ -158,8 +162,18 @@ class Px4Stack:
             what = "answered" if self.link.connected else "connected"
             raise BackendLost(
                 f"PX4 has not {what} within {self._spec.start_timeout_ns / 1e9:g} s "
-                f"(autopilot.start_timeout_ns){self.log_line()}"
+                f"(autopilot.start_timeout_ns){self._attached()}{self.log_line()}"
             )
+
+    def _attached(self) -> str:
+        """What somebody who attaches has to look at."""
+        if not self._spec.attach:
+            return ""
+        port = self._ports.simulator
+        return (
+            f"; it must run for a simulator at TCP port {port} (PX4_SYS_AUTOSTART=10016, instance "
+            f"{self._ports.instance}) and be started anew for each reset"
+        )
 
     def check(self, now_ns: int, state: LockstepState) -> None:
         """Raise `BackendLost` if PX4 is gone for good. For steps that were not answered."""
@@ -203,14 +217,13 @@ class Px4Stack:
 
     def describe(self) -> dict[str, Any]:
         """For `capabilities.extensions["autopilot"]`: plain data."""
-        assert self._instance is not None
         process = self._process
         return {
             "kind": self._spec.kind,
             "link": self._spec.link,
             "version": self.session.version or "",
-            "program": "" if process is None else process.describe(),
-            "instance": self._instance.number,
+            "program": "somebody else's" if process is None else process.describe(),
+            "instance": self._ports.instance,
             "parameters": {"set": self.params.name, **self._report().to_json()},
         }
 
