@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from ghost.core import ConfigError
+from ghost.px4 import choose_instance
 from tests.px4_double.flight import Flight
-
-_NUMBERS = itertools.count(os.getpid())
-
-
-def _free(port: int, kind: socket.SocketKind) -> bool:
-    with socket.socket(socket.AF_INET, kind) as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 @pytest.fixture
-def instance() -> int:
-    """A number whose ports nobody has. System ids are one byte, so there are not many."""
-    for number in itertools.islice(_NUMBERS, 200):
-        candidate = 20 + number % 200
-        if _free(4560 + candidate, socket.SOCK_STREAM) and _free(
-            14580 + candidate, socket.SOCK_DGRAM
-        ):
-            return candidate
+def instance() -> Iterator[int]:
+    """A number that nobody uses, claimed for the length of the test, also against other workers.
+
+    System ids are one byte, so there are not many.
+    """
+    for number in range(200):
+        candidate = 20 + (os.getpid() + number) % 200
+        try:
+            claim = choose_instance(candidate)
+        except ConfigError:
+            continue
+        yield candidate
+        claim.release()
+        return
     raise RuntimeError("no instance of the autopilot is free")
 
 

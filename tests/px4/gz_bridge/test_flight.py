@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
-import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -15,8 +13,17 @@ import pytest
 
 from ghost.backends.gazebo import GazeboBackend
 from ghost.config import load_vehicle
-from ghost.core import AutopilotSpec, Event, EventSeverity, HostClock, ScenarioSpec, WorldSpec
+from ghost.core import (
+    AutopilotSpec,
+    ConfigError,
+    Event,
+    EventSeverity,
+    HostClock,
+    ScenarioSpec,
+    WorldSpec,
+)
 from ghost.hal import LockstepState
+from ghost.px4 import choose_instance
 from ghost.px4.gz_bridge import GzBridgeLink
 from ghost.px4.link import Readings
 from tests.backends.gazebo.on_test_server import launch_with
@@ -27,20 +34,19 @@ STEP_NS = 4_000_000
 ARM, TAKE_OFF, LAND = 400, 22, 21
 READY = 0x10000000
 
-_NUMBERS = itertools.count(os.getpid())
-
 
 @pytest.fixture
-def instance() -> int:
-    """A number of PX4 whose offboard port nobody has."""
-    for number in itertools.islice(_NUMBERS, 200):
-        candidate = 20 + number % 200
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(("127.0.0.1", 14580 + candidate))
-            except OSError:
-                continue
-        return candidate
+def instance() -> Iterator[int]:
+    """A number that nobody uses, claimed for the length of the test, also against other workers."""
+    for number in range(200):
+        candidate = 20 + (os.getpid() + number) % 200
+        try:
+            claim = choose_instance(candidate)
+        except ConfigError:
+            continue
+        yield candidate
+        claim.release()
+        return
     raise RuntimeError("no instance of the autopilot is free")
 
 
