@@ -2,6 +2,8 @@
 
 python benchmarks/bench_px4.py                  with the autopilot double (tests/px4_double)
 python benchmarks/bench_px4.py --real PX4       with a real px4 program
+    --all-cpus          PX4 may use every processor, instead of one of its own
+    --sleep             waiting for PX4 sleeps at once, instead of looking a few times first
 
 Flies px4_hover in the embedded world (250 Hz, physics at 4 ms) and prints the real-time factor of
 the whole run loop; then, of one step: wall time, the wait for PX4, what link, session and
@@ -27,8 +29,10 @@ sys.path.insert(0, str(ROOT))
 
 from ghost.backends.embedded import EmbeddedBackend  # noqa: E402 - the checkout, not an installed one
 from ghost.backends.px4 import Px4Backend  # noqa: E402
+from ghost.backends.px4 import stack as stack_module  # noqa: E402
 from ghost.config import load_scenario  # noqa: E402
 from ghost.hal import PositionCommand  # noqa: E402
+from ghost.px4 import launch  # noqa: E402
 from ghost.runtime import ScenarioRun  # noqa: E402
 from tests.px4_double.launch import write_px4  # noqa: E402
 
@@ -118,7 +122,17 @@ def main() -> None:
     parser.add_argument("--real", metavar="PX4", help="path of a px4 program")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--all-cpus", action="store_true")
+    parser.add_argument("--sleep", action="store_true")
     told = parser.parse_args()
+    if told.all_cpus:
+
+        def any_cpu(instance: int) -> int | None:  # noqa: ARG001 - launch's signature
+            return None
+
+        launch._cpu_for = any_cpu
+    if told.sleep:
+        stack_module._SPINS = 0
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PX4_")}
     with tempfile.TemporaryDirectory() as folder:
         kind = "PX4" if told.real else "double"

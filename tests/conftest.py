@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from functools import cache
 
 import pytest
@@ -17,9 +18,15 @@ def _rendering() -> tuple[bool, str]:
     return available, detail
 
 
+def _real_px4() -> str:
+    """The px4 program to test with: one that is named, or on the PATH; empty if there is none."""
+    named = os.environ.get("GHOST_TEST_PX4") or os.environ.get("PX4_BIN")
+    return named or shutil.which("px4") or ""
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("px4") is not None and not os.environ.get("GHOST_TEST_PX4"):
-        pytest.skip("no real PX4: name a px4 program with GHOST_TEST_PX4")
+    if item.get_closest_marker("px4") is not None and not _real_px4():
+        pytest.skip("no real PX4: name a px4 program with GHOST_TEST_PX4 or PX4_BIN")
     if item.get_closest_marker("gl") is None:
         return
     available, detail = _rendering()

@@ -69,8 +69,7 @@ def may_spin() -> bool:
 def _cpu_for(instance: int) -> int | None:
     """A CPU for a PX4 in lockstep, from the last one down; the first is left to us.
 
-    PX4 v1.17 with an embedded world on two CPUs: 18 times real time on one of them, 10 on both
-    (`benchmarks/bench_px4.py --real`).
+    `benchmarks/bench_px4.py --real PX4`, without and with `--all-cpus`, measures what it is worth.
     """
     cpus = sorted(os.sched_getaffinity(0))
     return None if len(cpus) < 2 else cpus[-1 - instance % (len(cpus) - 1)]

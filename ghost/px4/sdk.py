@@ -62,11 +62,6 @@ class Sdk:
         self._direct: MavlinkDirect | None = None
         self._system = 0
 
-    @property
-    def version(self) -> str:
-        """MAVSDK's own version."""
-        return "" if self._mavsdk is None else str(self._mavsdk.version())
-
     def received(self, raw: bytes) -> None:
         """Hand on a packet of the autopilot's."""
         if self._mavsdk is not None:

@@ -211,11 +211,6 @@ class Px4Session:
         return self.telemetry.version
 
     @property
-    def sdk_version(self) -> str:
-        """MAVSDK's version."""
-        return self._sdk.version
-
-    @property
     def position_ned(self) -> Vec3 | None:
         """PX4's estimate of the position, m, in its own local frame."""
         return self.telemetry.position_ned

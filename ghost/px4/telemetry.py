@@ -148,8 +148,6 @@ class Telemetry:
         """Know nothing."""
         self.armed = False
         self.mode = ""
-        self.intended_mode = ""
-        """What PX4 would fly if nothing failed; empty until CURRENT_MODE came."""
         self.standby = False
         """Whether the last HEARTBEAT said STANDBY: disarmed, and the arming checks pass."""
         self.prearm_ok: bool | None = None
@@ -161,8 +159,6 @@ class Telemetry:
         self.velocity_ned: Vec3 | None = None
         self.q_ned_frd: Quat | None = None
         self.altitude_amsl_m: float | None = None
-        self.estimate_ns = -1
-        """When the position last came."""
         self.acks: list[Ack] = []
         self.texts: list[TextLine] = []
         self.params: list[ParamValue] = []
@@ -183,10 +179,7 @@ class Telemetry:
         self.standby = state == _MAV_STATE_STANDBY
 
     def _current_mode(self, payload: bytes, _now_ns: int) -> None:
-        custom_mode = int.from_bytes(payload[:4], "little")
-        intended = int.from_bytes(payload[4:8], "little")
-        self.mode = mode_name(custom_mode)
-        self.intended_mode = mode_name(intended) if intended else ""
+        self.mode = mode_name(int.from_bytes(payload[:4], "little"))
 
     def _sys_status(self, payload: bytes, _now_ns: int) -> None:
         self.prearm_ok = bool(_unpack(_SYS_STATUS, payload)[2] & _PREARM_CHECK)
@@ -198,12 +191,11 @@ class Telemetry:
             self.q_ned_frd = (w / norm, x / norm, y / norm, z / norm)
         self._boot_time(boot_ms)
 
-    def _position(self, payload: bytes, now_ns: int) -> None:
+    def _position(self, payload: bytes, _now_ns: int) -> None:
         boot_ms, x, y, z, vx, vy, vz = _unpack(_LOCAL_POSITION_NED, payload)
         if math.isfinite(x + y + z + vx + vy + vz):
             self.position_ned = (x, y, z)
             self.velocity_ned = (vx, vy, vz)
-            self.estimate_ns = now_ns
         self._boot_time(boot_ms)
 
     def _altitude(self, payload: bytes, _now_ns: int) -> None:

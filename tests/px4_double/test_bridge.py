@@ -47,7 +47,11 @@ class BridgeFlight:
         self.height_m = 0.0
         self.steps = 0
         self._greeted = False
-        self._meet()
+        try:
+            self._meet()
+        except BaseException:
+            self.close()  # the fixture has nothing to close yet
+            raise
 
     def _meet(self) -> None:
         """Wait until the double publishes and listens, and the world hears it."""

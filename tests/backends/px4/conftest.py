@@ -1,4 +1,4 @@
-"""Worlds that the autopilot double flies, or, where `GHOST_TEST_PX4` names one, a real PX4."""
+"""Worlds that the autopilot double flies, or, where there is one, a real PX4."""
 
 from __future__ import annotations
 
@@ -53,7 +53,10 @@ def any_px4(request: pytest.FixtureRequest) -> Iterator[MakePx4]:
     made: list[Px4Backend] = []
 
     def make_real(*, world: SimulationBackend | None = None) -> Px4Backend:
-        environ = {**os.environ, "PX4_BIN": os.environ["GHOST_TEST_PX4"]}
+        # What ghost run would take, unless a PX4 for tests is named.
+        environ = dict(os.environ)
+        if named := environ.get("GHOST_TEST_PX4"):
+            environ["PX4_BIN"] = named
         made.append(Px4Backend(world or EmbeddedBackend(), environ))
         return made[-1]
 
